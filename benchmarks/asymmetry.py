@@ -95,7 +95,7 @@ def table(pages: int) -> str:
     heads = " | ".join(f"{rows} rows, n = {n}" for rows in (10, 50) for n in BLOCKS)
     rule = "| --- |" + " ---: |" * 6
     lines = [
-        f"**Equal medians: per cent of {pages} pages with a false claim, and those that say it**",
+        f"**Equal medians: per cent of {pages} pages with a false claim, and with its caveat**",
         "",
         f"| baseline, platform | {heads} |",
         rule,
@@ -109,7 +109,7 @@ def table(pages: int) -> str:
         lines.append(f"| {name} | {' | '.join(fields)} |")
     lines += [
         "",
-        f"**A fifth of the rows 5 % slower: per cent of {pages} pages that say it for nothing**",
+        f"**A fifth of the rows 5 % slower: per cent of {pages} pages with a needless caveat**",
         "",
         f"| both platforms | {heads} |",
         rule,

@@ -195,7 +195,7 @@ def false_table(count: int) -> Iterator[str]:
 def power_table(count: int) -> Iterator[str]:
     """Describe how often a lone loss among 50 cases is found."""
     losses = (1.05, 1.1, 1.2)
-    yield f"**A lone loss among {CASES} cases found, per cent of {count} pages**"
+    yield f"**A single loss among {CASES} cases found, per cent of {count} pages**"
     yield ""
     heads = " | ".join(f"{100 * (loss - 1):.0f} % slower" for loss in losses)
     yield f"| boots | spread of boots | noise | {heads} |"

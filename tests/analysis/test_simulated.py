@@ -88,7 +88,7 @@ def test_summary_gives_the_models_error_as_interval(simulated):
 def test_of_exact_values_no_statistics_are_said(simulated):
     """Exact values have no chance of error, and no busy machine: the models have it all."""
     said = simulated({"a": {}, "b": {"factor": 1.5}}).glance.promise
-    assert "follows from the models and what they were given" in said
+    assert "follow from the models and their inputs" in said
     for word in ("5 %", "exchanges", "probability", "busy"):
         assert word not in said
 
@@ -98,7 +98,7 @@ def test_beside_measured_platforms_only_those_are_tested(simulated):
         {"a": {}, "b": {"factor": 1.5}, "c": {"factor": 2.0}}, launches=8, only=("a", "b")
     )
     said = comparison.glance.promise
-    assert "What is said of b follows" in said and "of what is likely, at most" in said
+    assert "The values of b follow" in said and "of the likely differences" in said
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_beside_measured_platforms_only_those_are_tested(simulated):
         (("a", "b"), "compared with a; simulated: a and b."),
         (("b",), "compared with a; simulated: b."),
         (("a",), "compared with a; simulated: a."),
-        (None, "compared with a; all of it simulated."),
+        (None, "compared with a; all figures are simulated."),
         ((), "compared with a."),
     ],
 )

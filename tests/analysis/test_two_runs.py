@@ -75,7 +75,7 @@ def test_a_loss_within_the_noise_of_two_runs_is_likely_at_most(plant, seed):
     comparison = Comparison(read_runs([first, second]), "a")
     assert "certain" not in headline(comparison)
     assert not check(parse_condition("b:mpi.pingpong < 1"), comparison).violations
-    assert "lies farther apart than 1.5 times the spread of launches" in comparison.glance.promise
+    assert "a difference of more than 1.5 times the spread of launches" in comparison.glance.promise
 
 
 def test_two_runs_alike_claim_nothing(two_runs):

@@ -134,7 +134,7 @@ def test_a_rate_that_is_higher_is_not_so_many_times_worse(plant_study):
     run = plant_study(samples, {"probe": "net.nuttcp", "ranks": 1}, launches=3, min_launches=3)
     text = compared(run).glance.headline.text
     assert "times worse" not in text
-    assert "% higher than a" in text
+    assert "% higher than on a" in text
 
 
 def test_the_answer_prints_numbers_that_agree(plant_study):

@@ -72,10 +72,12 @@ def test_a_run_says_first_what_it_measures_on_where_nobody_named_it(bareline, pl
     study = study.replace("min_launches = 2", 'min_launches = 2\nplatforms = ["b"]')
     (place / "own.toml").write_text(study)
     done = bareline("run", "own.toml", "--out", "r")
-    assert done.stderr.startswith("bareline: measuring on a and b; --on chooses\n")
+    assert done.stderr.startswith(
+        "bareline: measuring on a and b; `--on` chooses other platforms\n"
+    )
     small = bareline("run", "own.toml", "--scale", "small", "--out", "s")
-    assert "measuring on b; --on chooses" in small.stderr
-    assert "--on chooses" not in bareline("run", "own.toml", "--on", "a", "--out", "t").stderr
+    assert "measuring on b; `--on` chooses other platforms" in small.stderr
+    assert "`--on` chooses" not in bareline("run", "own.toml", "--on", "a", "--out", "t").stderr
 
 
 def test_a_scale_is_shown_and_kept_by_the_run(bareline, place):

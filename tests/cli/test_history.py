@@ -232,7 +232,7 @@ def test_a_night_that_is_measured_now_is_left_out(bareline, nights):
     with run.writing():
         said = " ".join(bareline("trend", "nights").stdout.split())
     assert "9 runs from" in said
-    assert "left out: nights/n09: it is being measured now" in said
+    assert "left out: nights/n09: the run is being measured now" in said
 
 
 def test_what_changed_near_a_step_although_it_changed_elsewhere_too(bareline, place):

@@ -164,7 +164,7 @@ def test_what_is_missing_is_installed_only_when_asked(spack, measured, refused):
     (spack / "to-come").write_text((spack / "found").read_text())
     (spack / "found").unlink()
     reason = refused('"spack:tiny@1.0"')
-    assert "bare: spack:tiny@1.0: it is not installed" in reason and "install_s" in reason
+    assert "bare: spack:tiny@1.0: the program is not installed" in reason and "install_s" in reason
     assert "install" not in (spack / "seen").read_text().split()
     record, facts, _ = measured('{ name = "spack:tiny@1.0", install_s = 60 }')
     assert record["status"] == "measured" and facts["from.app.tiny.hash"] == HASH
@@ -186,7 +186,7 @@ def test_several_builds_are_named(spack, refused):
         ("[1, 2]", "no list of builds"),
         ('[{"hash": "$(id)"}]', "no list of builds"),
         ("[" * 50_000, "no list of builds"),
-        ("[]", "it is not installed"),
+        ("[]", "the program is not installed"),
     ],
 )
 def test_what_spack_prints_is_not_trusted(spack, refused, printed, reason):
@@ -210,7 +210,7 @@ def test_a_program_that_another_package_brings_is_not_taken_for_it(spack, tiny, 
     assert f"does not bring what runs: 'tiny' is {elsewhere}" in reason
     elsewhere.unlink()
     reason = refused('"spack:tiny"')
-    assert "it has no program 'tiny'" in reason
+    assert "the build has no program 'tiny'" in reason
 
 
 def test_each_program_of_a_source_is_looked_for(spack, tiny, bareline):
@@ -222,7 +222,7 @@ def test_each_program_of_a_source_is_looked_for(spack, tiny, bareline):
     lines = (spack / "out" / "records.jsonl").read_text().splitlines()
     records = {one["params"].partition("=")[2]: one for one in map(json.loads, lines)}
     assert records["tiny"]["status"] == records["smaller"]["status"] == "measured"
-    assert "it has no program 'none'" in records["none"]["reason"]
+    assert "the build has no program 'none'" in records["none"]["reason"]
 
 
 def test_without_spack_its_absence_is_the_reason(refused, monkeypatch):
@@ -353,8 +353,8 @@ def test_easybuild_itself_installs_what_is_missing(place, measured, monkeypatch)
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("lammps", "begins with none of spack, easybuild, eessi"),
-        ("pip:lammps", "begins with none of"),
+        ("lammps", "does not begin with one of spack, easybuild, eessi"),
+        ("pip:lammps", "does not begin with one of"),
         ("spack:", "is none, as spack:lammps@2024 +mpi is"),
         ("spack:lammps; rm -rf /", "is none, as"),
         ("spack:lammps $(id)", "is none, as"),

@@ -55,8 +55,8 @@ def test_builds_of_the_command_line_take_their_place(bareline, study):
 @pytest.mark.parametrize(
     ("changes", "on", "told"),
     [
-        ([("[variant.old]\nfactor = 2.0\n", "")], ["a"], "one variant is compared with nothing"),
-        ([], ["a", "b"], "variants are compared on one platform, not on a, b"),
+        ([("[variant.old]\nfactor = 2.0\n", "")], ["a"], "the study has only one variant"),
+        ([], ["a", "b"], "compared on only one platform, but these are given: a, b"),
         ([("factor = 2.0", "fakctor = 2.0")], ["a"], "did you mean 'factor'"),
         ([("factor = 2.0", "factor = nan")], ["a"], "factor"),
         ([("factor = 2.0", "command = ['']")], ["a"], "the program has no name"),

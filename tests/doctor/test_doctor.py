@@ -220,7 +220,7 @@ def test_a_known_error_gives_its_hint() -> None:
         (
             KvmVerdict(False, "a guest died at once"),
             Health.WARN,
-            "a guest died at once: guests are",
+            "only emulated guests",
         ),
     ],
 )
@@ -242,7 +242,7 @@ def test_the_kind_of_kvm_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (modules / "kvm_pvm").mkdir(parents=True)
     (found,) = kvm()
     assert found.status is Health.WARN
-    assert "kvm_pvm, which interprets kernels" in found.detail
+    assert "kvm_pvm, on which ordinary guest kernels" in found.detail
     assert accel.choose_accelerator("auto", tmp_path, None) == "tcg"
     assert accel.choose_accelerator("kvm", tmp_path, None, own_kernel=True) == "kvm"
     with raises(PlatformError, "BL-PLATFORMS-589", "kvm_pvm"):
@@ -250,7 +250,7 @@ def test_the_kind_of_kvm_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with monkeypatch.context() as ordinary:
         ordinary.setattr(accel.os, "access", lambda *_: False)
         (found,) = kvm()
-    assert "kvm_pvm, which interprets" in found.detail
+    assert "kvm_pvm, on which ordinary" in found.detail
     assert "kernel = PATH" in found.hint and "usermod" not in found.hint
     (modules / "kvm_pvm").rename(modules / "kvm_amd")
     monkeypatch.setattr(accel, "known_verdict", lambda _folder: KvmVerdict(True))

@@ -266,7 +266,9 @@ def test_imb_without_sections_has_failed():
     assert "Benchmarking" not in whole
     (found,) = read_text(whole, Path("empty"))
     assert isinstance(found.imported.outcome, Failed)
-    assert found.imported.outcome.reason == "Bcast was to run, but the output has no section of it"
+    assert (
+        found.imported.outcome.reason == "Bcast was requested, but the output has no section of it"
+    )
     with raises(ImportRefused, "BL-FORMATS-617"):
         read_text(whole.replace("# Bcast\n", ""), Path("nameless"))
 
@@ -485,7 +487,7 @@ def _changed(name, *changes):
     [
         ("ib-vs-roce/ib/hpl.Hpl_single.out", "PASSED", "FAILED", "residual check FAILED"),
         ("ib-vs-roce/ib/hpl.Hpl_single.out", "8.3295e+02", "8.3295e+01", "contradicts N and Time"),
-        ("ib-vs-roce/ib/hpl.Hpl_single.out", " 4     8 ", " 8     4 ", "not asked for"),
+        ("ib-vs-roce/ib/hpl.Hpl_single.out", " 4     8 ", " 8     4 ", "not a requested value"),
         ("ib-vs-roce/ib/omb.Osu_latency.out", "Latency (us)", "Latency (ms)", "unknown column"),
         ("ib-vs-roce/ib/omb.Osu_latency.out", "11.25", "1.25", "does not end where"),
         ("ib-vs-roce/ib/omb.Osu_latency.out", " 11.25", "11.250", "decimals"),
@@ -740,7 +742,7 @@ def test_an_ipm_region_that_is_displaced_takes_no_other_figures():
     text = text.replace(line, "").replace("# OMP       :", f"{line}# OMP       :", 1)
     outcomes = [each.imported.outcome for each in read_text(text, Path("ipm"))]
     assert [isinstance(outcome, Failed) for outcome in outcomes] == [True, True, False]
-    assert "names no region" in outcomes[0].reason
+    assert "without a region" in outcomes[0].reason
 
 
 def ipm_with(old, new):
@@ -753,7 +755,7 @@ def ipm_with(old, new):
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("wallclock : 85.36", "wallclock : 85.63", "not that of the table"),
+        ("wallclock : 85.36", "wallclock : 85.63", "differs from that of the table"),
         ("%comm     : 16.02", "%comm     : 61.02", "contradicts the times"),
         ("8 on 2 nodes", "7 on 2 nodes", "not that of 7 ranks"),
         ("     682.59        85.32", "     682.59        58.32", "not between min and max"),
@@ -839,7 +841,7 @@ def test_doubtful_mpip_reports_fail_with_a_reason(old, new, reason):
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("Callsites: 4", "Callsites: 5", "are missing"),
+        ("Callsites: 4", "Callsites: 5", "is incomplete"),
         ("Bcast                4    *      8", "Bcast                4    *      7", "fewer calls"),
         ("Bcast                4    0", "Reduce               4    0", "two functions"),
         (
@@ -861,14 +863,14 @@ def test_an_empty_section_of_mpip_costs_the_times_of_calls_alone():
     begin = text.index("\n", text.index("@--- Callsite Time")) + 1
     (found,) = read_text(text[:begin] + text[text.index("@--- End of Report") :], Path("empty"))
     assert values(found.imported)["time"] == 34.5
-    assert "sites of the list" in found.imported.left_out[0].reason
+    assert "the list of call sites is incomplete" in found.imported.left_out[0].reason
 
 
 def test_spoiled_mpip_reports():
     (torn,) = read_text((DATA / "spoiled" / "mpip.v3_torn.out").read_text(), Path("torn"))
     assert "truncated" in torn.imported.outcome.reason
     (lost,) = read_text((DATA / "spoiled" / "mpip.v3_site_lost.out").read_text(), Path("lost"))
-    assert "a site has no sum" in lost.imported.left_out[0].reason
+    assert "does not have exactly one sum" in lost.imported.left_out[0].reason
 
 
 # IMB-IO -------------------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ def test_reproduction_is_said_warned_of_and_refused():
     right = replay(program(steps=STEPS), Costs(network("a", **FAST))).time_s
     assert predict(case()).reproduced == pytest.approx(1)
     warned = predict(case(truth=right * 1.1))
-    assert any("the replay gives 0.909" in text for text in warned.warnings)
+    assert any("the replay takes 0.909" in text for text in warned.warnings)
     misfit = math.hypot(predict(case()).residual, math.log(0.909))
     assert warned.residual == pytest.approx(misfit, rel=0.1)
     far = case(truth=right * 1.3)

@@ -288,5 +288,3 @@ def test_bounds_of_images_are_those_of_the_documentation():
         "characters of a path": archive.LONGEST_PATH,
     }
     assert budget.SHARE_OF_FREE == 4 and "a quarter of the free space" in section
-    how_to = (ROOT / "docs" / "how-to" / "containers.md").read_text()
-    assert f"{budget.MOST_ENTRIES:,} entries, and {budget.MOST_RATIO} times" in how_to

@@ -61,7 +61,8 @@ def profile(
         print_error(profiling.problem)
     if len(profiling.launches) > 1:
         print_error(
-            f"{len(profiling.launches)} launches were profiled, each has a profile of its own"
+            f"{len(profiling.launches)} launches were profiled, and each of them has its "
+            "own profile"
         )
     for launch in profiling.launches:
         if not launch.complete:
@@ -180,10 +181,12 @@ def _answer(options: PredictOptions, path: Path) -> None:
 
     if options.source is None or (options.to is None and not options.what_if):
         hint = "add --from RUN and --to PLATFORM, or --what-if CHANGE"
-        raise UsageError("a prediction needs two ladders", hint=hint)
+        raise UsageError(
+            "a prediction needs the MPI benchmarks (the ladder) of two platforms", hint=hint
+        )
     if options.model not in ("auto", "replay", "delta"):
         raise UsageError(
-            f"there is no model '{options.model[:40]}'", hint="use auto, replay or delta"
+            f"the model does not exist: '{options.model[:40]}'", hint="use auto, replay or delta"
         )
     # Else it is an application of the run, such as `app.ocean`.
     is_path = path.exists() or len(path.parts) > 1 or path.suffix == ".profile"
@@ -274,7 +277,7 @@ def _validate(options: PredictOptions, records: Records) -> None:
     try:
         records.runs[0].write_predictions(predictions.to_json())
     except StoreError as error:
-        print_error(f"the run directory does not keep them: {error}")
+        print_error(f"the run directory cannot keep the predictions: {error}")
     if options.figures is not None:
         from bareline.report.page.files import write_validation
 

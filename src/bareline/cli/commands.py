@@ -85,7 +85,7 @@ class AbOptions:
 @prints("ab", "analysis.words.commands.CommandRow")
 @prints("ab-dry-run", "session.begin.PlannedTrial")
 def ab(options: AbOptions) -> None:
-    """Show which of two or more commands is faster, or prints the better figure."""
+    """Compare two or more commands: which is faster, or which prints the better value."""
     from bareline.platforms.config import choose_platforms
     from bareline.session.begin import refuse_unusable
     from bareline.session.pauses import wait_until_idle
@@ -128,7 +128,9 @@ def _options(options: AbOptions) -> CommandOptions:
 
     if options.better not in (None, "higher", "lower"):
         raise UsageError(
-            f"'{options.better}' is not a direction", where="--better", hint="use higher or lower"
+            f"'{options.better}' is not a valid direction of a metric",
+            where="--better",
+            hint="use higher or lower",
         )
     better: Better | None = options.better  # type: ignore[assignment]
     settings = CommandOptions(

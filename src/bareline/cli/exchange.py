@@ -94,7 +94,7 @@ def reparse(
     ] = None,
     dry_run: Annotated[bool, flag("--dry-run", "Show the changes, write nothing.")] = False,
 ) -> None:
-    """Read the raw output of a run again with the parsers of today, or a corrected study."""
+    """Parse the raw output of a run again, with the current parsers or a corrected study."""
     from bareline.report.terminal.runs import reread_blocks
     from bareline.report.writers.terminal import print_blocks
     from bareline.session.reparse import read_correction, reparse_run
@@ -105,7 +105,7 @@ def reparse(
         hint = f"it contains: {', '.join(run.header.probes)}"
         raise UsageError(f"contains no trials of '{only}'", where=str(path), hint=hint)
     if only is not None and study is not None:
-        raise UsageError("--only and --study exclude each other", hint="leave --only out")
+        raise UsageError("--only and --study cannot be used together", hint="leave --only out")
     correction = None if study is None else read_correction(run, study)
     result = reparse_run(run, only=only, correction=correction, dry_run=dry_run)
 
@@ -232,7 +232,11 @@ def reference(
     content = references_of(only.selection().of(summarize(records), records), tolerance)
     number = sum(map(len, content["system"].values()))
     if not number:
-        raise UsageError("contains no value to refer to", where=str(path), hint="choose other rows")
+        raise UsageError(
+            "the chosen rows have no value that can be a reference",
+            where=str(path),
+            hint="choose other rows",
+        )
     head = f"# Reference values of {path.name}: lower and upper are relative to value.\n"
     try:
         replace_file(out, head + tomli_w.dumps(content))

@@ -76,7 +76,7 @@ def forecast(options: ForecastOptions) -> None:
         answers = _answers(launch.path, ladder, base, options.to, checked)
     except AnalysisError:
         print_error(
-            "`--max-age 0d` measures all again, best when other programs let the machine alone"
+            "`--max-age 0d` measures everything again; do so when no other program uses the machine"
         )
         raise
     by_hand = _by_hand(options, launch.path, ladder)

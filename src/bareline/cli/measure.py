@@ -63,7 +63,8 @@ def run(options: RunOptions) -> None:
     see_to_answers(planned)
     if not options.on:
         print_error(
-            f"measuring on {listing([spec.name for spec in planned.platforms])}; --on chooses"
+            f"measuring on {listing([spec.name for spec in planned.platforms])}; `--on` "
+            "chooses other platforms"
         )
     made = planned.make()
     wait_until_idle(planned.platforms, began, wait_s, print_error)

@@ -100,10 +100,11 @@ def complain_of(outcomes: Sequence[ConditionOutcome], undecided: str | None = No
         return
     if fails_undecided(undecided):
         why = "" if undecided else ", as in continuous integration (CI is set)"
-        print_error(f"exit code {EXIT_UNDECIDED}{why}; --undecided pass lets it pass")
+        print_error(f"exit code {EXIT_UNDECIDED}{why}; add `--undecided pass` to exit with 0")
         raise typer.Exit(EXIT_UNDECIDED)
     print_error(
-        "undecided conditions pass here; --undecided fail, or CI in the environment, fails them"
+        "undecided conditions pass here; with `--undecided fail`, or with CI in the "
+        "environment, they fail"
     )
 
 
@@ -232,7 +233,10 @@ def as_json(rows: object) -> None:
     sys.stdout.write("\n")
     if nulls:
         more = f" and {len(nulls) - 1} more" if nulls[1:] else ""
-        print_error(f"JSON has no form for numbers that are not finite: {nulls[0]}{more} is null")
+        print_error(
+            "JSON cannot contain infinite or undefined numbers, so null replaces them: "
+            f"{nulls[0]}{more} is null"
+        )
 
 
 def emit_blocks(rows: Callable[[], Any], blocks: Callable[[], Iterable[Block]]) -> None:

@@ -103,7 +103,7 @@ def from_benchpark(
             _print_site(read(place))
             return
     raise UsageError(
-        "definitions of Benchpark are read by bareline-contrib, which is not installed",
+        "bareline-contrib, which reads definitions of Benchpark, is not installed",
         hint="pip install 'bareline-contrib[benchpark]'",
     )
 

@@ -112,7 +112,9 @@ def _form(chosen: str | None, out: Path | None) -> str:
     ending = out.suffix.removeprefix(".") if out is not None else ""
     form = chosen or (ending if ending in FORMATS else "html")
     if form not in FORMATS:
-        raise UsageError(f"'{form}' is not a form of report", hint=f"use {', '.join(FORMATS)}")
+        raise UsageError(
+            f"'{form}' is not a valid format of a report", hint=f"use {', '.join(FORMATS)}"
+        )
     return form
 
 
@@ -136,7 +138,7 @@ def nodes(
     surveys = [survey(fleet, margin or records.margin) for fleet in fleets(records)]
     if not surveys:
         raise AnalysisError(
-            "no node was measured alone",
+            "the run has no measurement of a single node",
             where=str(path),
             hint="`bareline run node-survey --on PLATFORM` measures each",
         )
@@ -175,10 +177,13 @@ class TrendLevel:
     def check(self) -> None:
         """Raise UsageError: options exclude each other, or one lacks the other."""
         if self.since is not None and self.last is not None:
-            raise UsageError("--since and --last exclude each other", hint="leave one of them out")
+            raise UsageError(
+                "--since and --last cannot be used together", hint="leave one of them out"
+            )
         if (self.accept is None) != (self.reason is None):
             raise UsageError(
-                "--accept RUN and --reason TEXT go together", hint="give both, or neither of them"
+                "--accept RUN and --reason TEXT must be used together",
+                hint="give both options, or neither option",
             )
 
 

@@ -143,7 +143,7 @@ def compare(
     gates: Gates,
     only: RowFilter,
 ) -> None:
-    """Compare OLD with NEW, the platforms of runs with a baseline, or two profiles.
+    """Compare two runs (OLD and NEW), platforms with a baseline, or two profiles.
 
     OLD and NEW are runs, or outputs that `import` reads, or folders of them.
     """
@@ -252,7 +252,7 @@ def explain(
     """Explain the loss of each layer, its certainty and its cause."""
     if application is not None and why_not is not None:
         raise UsageError(
-            "--app and --why-not ask different questions", hint="give one of them at a time"
+            "--app and --why-not cannot be used together", hint="give one of them at a time"
         )
     records = read_records(*paths)
     if application is not None:

@@ -163,6 +163,6 @@ def _sample() -> Path:
         if (folder / "pyproject.toml").is_file():
             return folder
     raise UsageError(
-        "the sample of a plug-in is missing in this installation",
+        "this installation lacks the sample of a plug-in",
         hint="install bareline again from its wheel",
     )

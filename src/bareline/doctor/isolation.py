@@ -103,7 +103,7 @@ def kvm() -> Iterable[HostCheck]:
     yield judged(
         "KVM",
         not problem,
-        f"{problem}: guests are emulated, which is slow and no measure of computation",
+        f"only emulated guests, which are slow and do not measure computing ({problem})",
         behind + (seen if verdict else " answers; the first run boots a guest to be sure"),
         _kvm_hint(module),
     )

@@ -45,8 +45,11 @@ def render_purposes(checks: Sequence[HostCheck], console: Console) -> None:
         last = head
     _print_item(Text(f"{'next':12} ", "bold"), Text(next_command(checks)), console)
     console.print()
-    about = f"{len(checks)} checks, with the fix of each: `bareline doctor --all`"
-    _print_item(Text(), Text(f"{about}; for a study: `--for nebula`", style="dim"), console)
+    about = (
+        f"`bareline doctor --all` shows all {len(checks)} checks and the fix of each failed one; "
+        "`bareline doctor --for STUDY` shows the checks that a study needs"
+    )
+    _print_item(Text(), Text(about, style="dim"), console)
 
 
 def _print_check(check: HostCheck, indent: int, console: Console) -> None:

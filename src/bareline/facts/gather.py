@@ -44,7 +44,9 @@ def gather(answers: Iterable[tuple[str, str, str]]) -> Facts:
     for name, printed, complaints in answers:
         if len(printed) > _MOST_CHARACTERS:
             raise PlatformError(
-                f"the node returns {len(printed):,} characters of facts", where=name
+                f"the node returns {len(printed):,} characters of facts, more than "
+                f"{_MOST_CHARACTERS:,}",
+                where=name,
             )
         facts = parse_node(printed)
         if not facts:

@@ -147,7 +147,7 @@ def _groups_of(report: _Report) -> dict[str, list[dict[str, Any]]]:
     Raises ParseError: another version wrote it, or a job has no name.
     """
     if not report.version.startswith("fio-3"):
-        raise ParseError(f"{report.version} counts in other units than fio 3")
+        raise ParseError(f"{report.version} uses other units than fio 3, and bareline reads fio 3")
     groups: dict[str, list[dict[str, Any]]] = {}
     for content in report.jobs:
         groups.setdefault(read_object(_Named, content).jobname, []).append(content)

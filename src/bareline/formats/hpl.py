@@ -168,7 +168,10 @@ def _check_asked(n: int, nb: int, grid: tuple[int, int], text: str, where: str) 
         if not values:
             raise ParseError(f"the parameter {name} is missing above the results")
         if value not in values:
-            raise ParseError(f"{where}: {name} = {value} was not asked for: a column shifted")
+            raise ParseError(
+                f"{where}: {name} = {value} is not a requested value, so that a column is "
+                "probably shifted"
+            )
 
 
 def _starts(text: str) -> Sequence[int]:

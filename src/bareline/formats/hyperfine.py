@@ -101,7 +101,7 @@ def _checked(content: Mapping[str, Any]) -> _Result:
     for name in ("exit_codes", "memory_usage_byte"):
         listed = getattr(result, name)
         if listed and len(listed) != len(result.times):
-            raise ParseError(f"'{result.command}': as many '{name}' as times were expected")
+            raise ParseError(f"'{result.command}': the numbers of '{name}' and of times differ")
     if result.run is None:
         times = result.times
         computed = (fmean(times), median(times), min(times), max(times))

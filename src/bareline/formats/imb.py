@@ -145,7 +145,7 @@ def read(text: str) -> Iterable[Reading]:
     # Of a whole output, sections of some benchmarks may lack (too few processes), but not all.
     missing = [] if END in text and parts else set(listed) - {part.name for part in parts}
     for name in filter(missing.__contains__, listed):
-        lacking = ParseError(f"{name} was to run, but the output has no section of it")
+        lacking = ParseError(f"{name} was requested, but the output has no section of it")
         yield _reading(_Part(name), expected_metrics(name), unread(lacking))
     if not parts and not listed:
         raise ParseError("no benchmark is named: the output is truncated")

@@ -111,7 +111,7 @@ def _check_launch(text: str) -> tuple[str, ...]:
     """
     old = _OLD.search(text)
     if old:
-        raise ParseError(f"IOR {old[1]} prints another form; IOR 3.2 and later are read")
+        raise ParseError(f"IOR {old[1]} prints another format; bareline reads IOR 3.2 and later")
     check_last_line(text)
     if not _FINISHED.search(text):
         check_whole(text)
@@ -173,7 +173,9 @@ def _rows(test: str) -> list[tuple[str, dict[str, str]]]:
     for match in _ROW.finditer(test, titles.end(), end.start() if end else len(test)):
         cells = match[2].split()
         if len(cells) != len(names) - 1:
-            raise ParseError(f"the row of {match[1]} has not as many columns as there are titles")
+            raise ParseError(
+                f"the row of {match[1]} has another number of columns than there are titles"
+            )
         rows.append((match[1], dict(zip(names[1:], cells, strict=True))))
     if not rows:
         raise ParseError("the results have no row: the test did not end")
@@ -189,14 +191,14 @@ def _samples(
     summaries = re.findall(rf"^{way} +(.*)$", text[start.end() :], re.MULTILINE)
     repetitions = _whole(options["repetitions"], "repetitions")
     if [row.get("iter") for row in rows] != list(map(str, range(repetitions))):
-        raise ParseError("as many rows as repetitions were expected")
+        raise ParseError("the numbers of rows and of repetitions differ")
     amounts = _amounts(options, text)
     figures = [_bandwidth(row, amounts, options) for row in rows]
     rates = [rate for rate, _ in figures]
     off = max(slack for _, slack in figures)
     ends = (max(rates), min(rates), fmean(rates))
     if not any(_alike(summary, ends, off) for summary in summaries):
-        raise ParseError("the summary is not that of the results")
+        raise ParseError("the summary does not match the results")
     yield Sample("bandwidth", median(rates) * _MIB)
     yield Sample("bandwidth_min", min(rates) * _MIB)
     yield Sample("bandwidth_max", max(rates) * _MIB)

@@ -151,7 +151,7 @@ def read(text: str) -> Transfer:
     requested = read_object(_Asked, test.start.test_start)
     end = test.end
     if end.sum_sent_bidir_reverse is not None:
-        raise ParseError("the test ran both ways at once (--bidir), which is not read")
+        raise ParseError("the test ran both ways at once (--bidir), which bareline does not read")
     udp = requested.protocol == "UDP"
     if _is_receivers(test):
         rate_bps = end.sum_received.check("sum_received")
@@ -247,7 +247,7 @@ def _datagrams(received: _Received) -> tuple[float, float]:
     sent = received.packets
     percent = received.lost_percent
     if lost is None or sent is None or percent is None or received.jitter_ms is None:
-        raise ParseError("the receiver's datagrams are not all reported")
+        raise ParseError("the report lacks a part of the receiver's datagrams")
     if not sent or abs(percent - 100 * lost / sent) > 0.01:
         raise ParseError("lost_packets, packets and lost_percent contradict each other")
     return percent, received.jitter_ms * 1e-3

@@ -96,7 +96,7 @@ def _head(text: str) -> _Launch:
         raise ParseError("the banner has no command, mpi_tasks or wallclock: lines are missing")
     ranks = integer(tasks[1], "mpi_tasks")
     if not ranks:
-        raise ParseError("mpi_tasks is 0")
+        raise ParseError("mpi_tasks is 0, but must be above 0")
     threads = _THREADS.search(text)
     params: dict[str, Scalar] = {
         "command": plain_command(command[1]),
@@ -138,7 +138,9 @@ def _table(
     left_out: list[Omission] = []
     try:
         if len(named) != (0 if is_program else 1):
-            raise ParseError("the first table alone is that of the program and names no region")
+            raise ParseError(
+                "the first table alone is the table of the whole program, without a region"
+            )
         rows = _rows(lines, launch.ranks, left_out)
         if is_program:
             _check_head(launch, rows)
@@ -227,7 +229,7 @@ def _check_head(launch: _Launch, rows: Mapping[str, _Figures]) -> None:
     """
     wall = rows["wallclock"]
     if number(launch.wall_text, "wallclock") != wall.most:
-        raise ParseError("the wallclock of the banner's head is not that of the table")
+        raise ParseError("the wallclock of the banner's head differs from that of the table")
     mpi = rows.get("MPI")
     if mpi is not None:
         share = number(launch.comm_text, "%comm")

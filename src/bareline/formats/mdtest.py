@@ -60,7 +60,9 @@ def read(text: str) -> Iterable[Reading]:
     try:
         old = _OLD.search(text)
         if old:
-            raise ParseError(f"mdtest {old[1]} prints another form; mdtest 3.x and 4.x are read")
+            raise ParseError(
+                f"mdtest {old[1]} prints another format; bareline reads mdtest 3.x and 4.x"
+            )
         check_last_line(text)
         if _END.search(text):
             caveats = death_caveat(text)

@@ -179,7 +179,7 @@ def _rank_times(texts: Sequence[str]) -> _RankTimes:
     mpi = _Amount.of(mpi_text, "MPITime")
     percent = _Amount.of(percent_text, "MPI%")
     if app.value <= 0:
-        raise ParseError("AppTime is 0")
+        raise ParseError("AppTime is 0, but must be above 0")
     low = 100 * max(0.0, mpi.value - mpi.off) / (app.value + app.off)
     high = 100 * (mpi.value + mpi.off) / (app.value - app.off)
     if not low - 0.0051 <= percent.value <= high + 0.0051:
@@ -242,9 +242,9 @@ def _whole_sites(
     listed = next(filter(None, map(_SITES.fullmatch, sections)), None)
     numbers = sorted(site.number for site in sums)
     if numbers != sorted({row.number for row in rows}):
-        raise ParseError("a site has no sum, or two")
+        raise ParseError("a call site does not have exactly one sum")
     if listed is None or len(numbers) != int(listed[1]):
-        raise ParseError("sites of the list of callsites are missing")
+        raise ParseError("the list of call sites is incomplete")
     ranks_of_site: dict[int, list[_Site]] = defaultdict(list)
     for row in rows:
         if row.rank is not None:

@@ -100,7 +100,7 @@ def read_summary(text: str) -> NpbSummary:
     if not titles:
         death = death_in(text)
         died = f": the job died: '{death.words}'" if death else ""
-        reason = "the output has no summary: the program did not come to its end"
+        reason = "the output has no summary: the program did not end"
         raise ParseError(reason + died)
     if len(titles) > 1:
         raise ParseError(
@@ -233,7 +233,7 @@ def _check_share(summary: NpbSummary, rate_mops: float, unit: str, number: int |
     name = f"Mop/s/{unit}"
     if number is None:
         if name in summary.fields:
-            raise ParseError(f"the summary has '{name}' but no number of them")
+            raise ParseError(f"the summary has '{name}' but not their number")
         return
     if name not in summary.fields and unit == "thread":
         return  # OpenMP versions in C, and hybrid ones, print one of both shares.

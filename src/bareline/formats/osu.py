@@ -307,7 +307,9 @@ def _samples(
         complete = program.largest_bytes is not None and sizes[-1] >= program.largest_bytes
         caveats = _end_caveat(sizes[-1], program.largest_bytes)
     elif len(table.rows) != 1:
-        raise ParseError(f"{len(table.rows)} rows without message sizes instead of one")
+        raise ParseError(
+            f"{len(table.rows)} rows have no message size, but only one row may lack it"
+        )
     if death and not complete:
         raise ParseError(f"the job died: '{death}'")
     if death:

@@ -57,7 +57,7 @@ def metrics_of(columns: Sequence[Column], missing: str) -> dict[str, Metric]:
     """
     metrics = {name: metric for name, metric, _ in columns}
     if len(metrics) < len(columns):
-        raise ParseError("two columns measure the same")
+        raise ParseError("two columns have the same metric")
     first = next((name for name in _HEADLINES if name in metrics), None)
     if first is None:
         raise ParseError(missing)

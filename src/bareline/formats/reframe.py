@@ -283,7 +283,7 @@ def _variables(case: _Case) -> Iterable[_Variable]:
     for name, values in (case.perfvalues or {}).items():
         # Value, reference, its bounds, unit, and since 4.8 whether it was met.
         if len(values) not in (5, 6):
-            raise ParseError(f"'{name}' has not the values of a performance variable")
+            raise ParseError(f"'{name}' lacks the values of a performance variable")
         value, _, low, high, unit = values[:5]
         place, _, last = name.rpartition(":")
         if place and place != f"{case.system}:{case.partition}":
@@ -311,7 +311,7 @@ def _logged(text: str) -> Sequence[_Check]:
     for pair in map(str.splitlines, _lines(text)):
         *titles, fields = (line.split("|") for line in pair)
         if not titles or len(fields) != len(titles[0]) or len(set(titles[0])) != len(titles[0]):
-            raise ParseError("a line has not as many fields as there are titles")
+            raise ParseError("the numbers of fields of a line and of titles differ")
         checks.append(_case_of_line(dict(zip(titles[0], fields, strict=True))))
     return checks
 
@@ -319,7 +319,9 @@ def _logged(text: str) -> Sequence[_Check]:
 def _case_of_line(row: Mapping[str, str]) -> _Check:
     name = row.get("display_name") or row.get("name") or row.get("short_name")
     if not name:
-        raise ParseError("the log does not name its check: add %(check_display_name)s")
+        raise ParseError(
+            "the log does not contain the name of its check; add %(check_display_name)s"
+        )
     tasks = row.get("num_tasks", "")
     system, partition, environ = (row.get(key, "") for key in ("system", "partition", "environ"))
     names = [title.removesuffix("_value") for title in row if title.endswith("_value")]

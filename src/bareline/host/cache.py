@@ -53,7 +53,7 @@ def check_trust(path: Path) -> None:
         )
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise StoreError(
-            "other users may write to it, and its programs would be executed",
+            "other users can write to the folder, but bareline would execute the programs in it",
             where=str(path),
             hint=f"if no other user wrote there: chmod go-w {path}",
         )

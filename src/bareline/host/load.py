@@ -72,7 +72,7 @@ def parse_busy_s(text: str) -> float:
     """Read all processes' time out of ``/proc/stat``. Raises ValueError: it is not Linux's."""
     words = text.split("\n", 1)[0].split()
     if len(words) < 5 or words[0] != "cpu":
-        raise ValueError("no line of all processors")
+        raise ValueError("the file has no line for all processors together")
     user, nice, system = (int(word) for word in words[1:4])
     return (user + nice + system) * _TICK_S
 

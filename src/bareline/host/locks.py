@@ -136,7 +136,7 @@ def _opened(path: Path) -> int:
 
 def _no_file(path: Path) -> StoreError:
     return StoreError(
-        "cannot be locked: is not a regular file",
+        "cannot be locked because it is not a regular file",
         where=str(path),
         hint=f"`rm -r {shlex.quote(str(path))}`",
     )
@@ -308,7 +308,7 @@ def _remove_exactly(lease: Path, text: str) -> None:
 
 def _nameless(lease: Path) -> StoreError:
     return StoreError(
-        "this lease names no owner, so that it never ends",
+        "the lease contains no owner, so that it never ends",
         where=str(lease),
         hint=f"if no bareline uses the locked file: `rm {shlex.quote(str(lease))}`",
     )

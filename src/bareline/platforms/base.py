@@ -74,7 +74,6 @@ class Allocation(ABC):
         """Execute a command and return all its output; no process of the command survives the call.
 
         Raises ToolMissing: a program of ``command.requires`` is not on a node.
-
         Raises PlatformError: the platform failed. If only the program fails, an `Output` is
         returned.
         """
@@ -189,7 +188,10 @@ class Platform(ABC, Generic[O_co]):
         nodes = self.spec.options.node_count
         try:
             if layout.nodes > nodes:
-                raise PlatformError(f"{layout.nodes} nodes are wanted of {count(nodes, 'node')}")
+                raise PlatformError(
+                    f"{layout.nodes} nodes are requested, but the inventory has only "
+                    f"{count(nodes, 'node')}"
+                )
             self.check(self.spec)
             yield
         except PlatformError as error:
@@ -209,8 +211,9 @@ class Platform(ABC, Generic[O_co]):
     def build(cls, spec: PlatformSpec[O_co], cache: Path) -> NativeBuild:
         """Build the native programs for the platform's MPI library, or find them in the cache.
 
-        Raises UsageError: nothing is built for this type. Raises ToolMissing: the platform's MPI
-        library is not installed. Raises BuildError: the programs do not compile.
+        Raises UsageError: nothing is built for this type.
+        Raises ToolMissing: the platform's MPI library is not installed.
+        Raises BuildError: the programs do not compile.
         """
         raise UsageError(f"a platform of type '{cls.type_name}' needs no native programs")
 

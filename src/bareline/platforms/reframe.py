@@ -82,10 +82,10 @@ def read_site(file: Path) -> SitePlatforms:
         config = _Config.model_validate(parse_json(content))
     except ValidationError as error:
         problem = problem_of(error)
-        why = f"no configuration of ReFrame: '{problem.key}': {problem.clause}"
+        why = f"not a configuration of ReFrame: '{problem.key}': {problem.clause}"
         raise PlatformError(why, where=str(file), hint=_HOW) from error
     except ValueError as error:
-        why = f"no JSON: {error}"
+        why = f"not valid JSON: {error}"
         raise PlatformError(why, where=str(file), hint=f"a file in Python: {_HOW}") from error
     site = SitePlatforms()
     environments = {environment.name: environment for environment in config.environments}

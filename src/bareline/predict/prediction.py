@@ -204,16 +204,16 @@ def _choose(case: PredictionCase, model: Model) -> _Choice:
     reason = why_not_replayable(trace)
     reproduced = None if reason else case.base.reproduced
     if reproduced is not None and abs(reproduced - 1) > REFUSE:
-        reason = f"its replay gives {reproduced:.2f} of the measured time"
+        reason = f"its replay takes {reproduced:.2f} times the measured time"
     if not reason:
         return _Choice("replay", reproduced)
     if model == "replay":
         raise AnalysisError(
-            f"the trace is not replayed: {reason}",
+            f"the trace cannot be replayed: {reason}",
             where=str(trace.path),
             hint="use --model delta",
         )
-    return _Choice("delta", reproduced, f"the trace is not replayed: {reason}")
+    return _Choice("delta", reproduced, f"the trace cannot be replayed: {reason}")
 
 
 def _speeds(case: PredictionCase) -> Iterator[str]:
@@ -242,7 +242,7 @@ def _remarks(case: PredictionCase, choice: _Choice) -> Iterator[str]:
         yield _short(case)
     if choice.model == "replay" and abs((choice.reproduced or 1.0) - 1) > _WARN:
         yield (
-            f"the replay gives {choice.reproduced:.3f} of the measured time on {case.a.platform}"
+            f"the replay takes {choice.reproduced:.3f} times the measured time on {case.a.platform}"
         )
 
 

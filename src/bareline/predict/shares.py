@@ -195,7 +195,8 @@ def _refuse_noise(
     low, high = np.quantile(times.resampled(operator.truediv, rng), ENDS)
     if low < 1 + margin and high > 1 - margin:
         raise AnalysisError(
-            f"no loss to share out: {case.b.platform} takes {times.ratio:.3f} times as long as "
+            f"there is no certain loss to divide: {case.b.platform} takes "
+            f"{times.ratio:.3f} times as long as "
             f"{case.a.platform} ({LEVEL_WORDS} interval {low:.3f} to {high:.3f}), which is within "
             "noise",
             hint="measure more launches, or a larger problem",
@@ -221,8 +222,8 @@ def _values(case: PredictionCase, factor: float, a_s: float) -> dict[Input, floa
         )
     if abs(base.reproduced - 1) > REFUSE:
         raise AnalysisError(
-            f"the replay gives {base.reproduced:.2f} of the measured time on "
-            f"{base.ladder.platform}: no shares can be given",
+            f"the replay takes {base.reproduced:.2f} times the measured time on "
+            f"{base.ladder.platform}, so that the loss cannot be divided among its causes",
             hint="trace again on a quiet machine",
         )
     a, b = case.costs(factor)

@@ -82,7 +82,7 @@ class Kernel(Probe[Any]):
         """Raise ParseError: the output is of another problem."""
         reported = header.get("class")
         if reported != params.problem_class:
-            raise ParseError(f"class {reported} instead of {params.problem_class}")
+            raise ParseError(f"the output is of class {reported} instead of {params.problem_class}")
 
     def facts_of(self, report: Report) -> Mapping[str, Scalar]:
         """Return the facts of the platform that the program prints."""
@@ -96,7 +96,10 @@ class Kernel(Probe[Any]):
         iterations = self.iterations_asked(params)
         unverified = _unverified(point)
         if iterations and point.number("iterations") != iterations:
-            raise ParseError(f"{point.number('iterations'):g} iterations instead of {iterations}")
+            raise ParseError(
+                f"the program made {point.number('iterations'):g} iterations instead of "
+                f"{iterations}"
+            )
         if not iterations and "iterations" in unverified:
             raise ParseError(f"{unverified}, but all were asked for")
         if not unverified:
@@ -121,7 +124,7 @@ def _unverified(point: MeasuredPoint) -> str:
 
 def _check_verification(point: MeasuredPoint) -> None:
     if point.fields.get("verified") is not True:
-        raise ParseError("the output does not say whether the result is right")
+        raise ParseError("the output does not show whether the result is right")
     quantities = point.fields.get("verification")
     if not isinstance(quantities, list) or not quantities:
         raise ParseError("the output names no verified quantity")

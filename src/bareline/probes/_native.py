@@ -100,7 +100,7 @@ class Report:
     def point(self) -> MeasuredPoint:
         """The point of an output that has one; ParseError where there are more."""
         if len(self.points) != 1:
-            raise ParseError(f"{len(self.points)} points instead of one")
+            raise ParseError(f"the output has {len(self.points)} points instead of one")
         return self.points[0]
 
     def count(self, name: str) -> int:
@@ -116,7 +116,7 @@ class Report:
         options = self.header.get("options")
         size_bytes = options.get("size_bytes") if isinstance(options, Mapping) else None
         if isinstance(size_bytes, bool) or not isinstance(size_bytes, int):
-            raise ParseError("the header does not say how large an array was")
+            raise ParseError("the header does not give the size of the arrays")
         return size_bytes
 
     def check(self, params: object, *names: str) -> None:

@@ -35,7 +35,7 @@ def read_fleet(output: Output, benchmark: str) -> tuple[Report, tuple[str, ...]]
         raise ParseError("the header does not name a host for every rank")
     names = report.header.get("names")
     if not isinstance(names, str):  # empty where none were given; absent only in a damaged header
-        raise ParseError("the header does not say which names the nodes have")
+        raise ParseError("the header does not give the names of the nodes")
     try:
         given = unfold(names) if names else []
     except ValueError as error:
@@ -61,7 +61,7 @@ def node_of(point: MeasuredPoint, key: str, names: tuple[str, ...]) -> str:
     """
     rank = point.at.get(key)
     if not isinstance(rank, int) or isinstance(rank, bool) or not 0 <= rank < len(names):
-        raise ParseError(f"the point {dict(point.at)} is of no rank of the job")
+        raise ParseError(f"the point {dict(point.at)} has a rank that is not in the job")
     return names[rank]
 
 

@@ -139,7 +139,7 @@ def _ranks(path: Path, lines: Sequence[Line], header: _Header) -> pl.DataFrame:
     ranks = _frame(path, lines, RANK_COLUMNS, "rank")
     numbers = ranks["rank"]
     if numbers.is_duplicated().any() or not numbers.is_between(0, header.ranks - 1).all():
-        raise _damaged(path, "it has a rank twice, or one that does not exist")
+        raise _damaged(path, "a rank appears twice, or does not exist")
     if numbers.len() < header.ranks and header.complete:
         reason = f"the profile lacks some of its {header.ranks} ranks"
         raise ProfileError(reason, where=str(path), hint=_AGAIN)
@@ -239,7 +239,7 @@ def _parse(path: Path, texts: Sequence[bytes]) -> Iterator[Line]:
         if not isinstance(line, dict):
             raise _damaged(path, "a line is not an object", number)
         if _HALF.search(text) and _has_half(line):
-            raise _damaged(path, "half a character", number)
+            raise _damaged(path, "the file contains an incomplete character", number)
         yield line
 
 
@@ -274,7 +274,7 @@ def _header(path: Path, line: Line) -> _Header:
         )
     if version not in range(OLDEST, VERSION + 1):
         raise ProfileError(
-            f"the profile is of version {version!r}, this bareline reads {OLDEST} to {VERSION}",
+            f"the profile is of version {version!r}, but this bareline reads {OLDEST} to {VERSION}",
             where=str(path),
             hint="profile again, or use the bareline that wrote it",
         )
@@ -284,7 +284,7 @@ def _header(path: Path, line: Line) -> _Header:
         problem = problem_of(error)
         raise _damaged(path, f"'{problem.key}': {problem.clause}", 1) from error
     if header.ranks > MOST_CELLS * header.ranks_per_cell:
-        raise _damaged(path, "its matrix has more cells than any", 1)
+        raise _damaged(path, "its matrix has more cells than a profile can have", 1)
     return header
 
 

@@ -95,7 +95,7 @@ def _read(path: Path, file: mmap.mmap) -> Profile:
         raise ProfileError(
             "the program ended before any rank was profiled",
             where=str(path),
-            hint="look at the program's own messages",
+            hint="read the messages of the program",
         )
     calls = []
     rank_rows = []
@@ -132,7 +132,7 @@ def _read_head(path: Path, file: mmap.mmap) -> _Head:
     version = record["version"]
     if version != layout.VERSION or record["row_size"] != layout.ROW.itemsize:
         raise ProfileError(
-            f"the journal is of version {version}, this bareline reads {layout.VERSION}",
+            f"the journal is of version {version}, but this bareline reads {layout.VERSION}",
             where=str(path),
             hint="use the bareline that profiled the program",
         )
@@ -145,7 +145,7 @@ def _read_head(path: Path, file: mmap.mmap) -> _Head:
             where=str(path),
         )
     if cells != -(-ranks // per_cell):
-        raise ProfileError("the journal is damaged: its matrix", where=str(path))
+        raise ProfileError("the matrix of the journal is damaged", where=str(path))
     names = []
     for line in record["names"].decode().splitlines():
         name, kind = line.rsplit(" ", 1)

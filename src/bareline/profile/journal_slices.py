@@ -125,7 +125,7 @@ def read_slices(file: mmap.mmap, ranks: int) -> Iterator[Slice]:
         if head is None or head["state"] not in layout.BEGUN:
             continue
         if head["rank"] != rank:
-            raise ValueError("a rank's counters are in another one's place")
+            raise ValueError("the counters of one rank are stored in the place of another rank")
         yield Slice(file, head, offset)
 
 

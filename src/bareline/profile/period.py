@@ -92,7 +92,7 @@ def find_period(trace: Trace, profile: Profile) -> ProgramPeriod:
     """Cut a period out of a trace; raises ProfileError: nothing repeats, or not in step."""
     if trace.why_partial:
         raise ProfileError(
-            f"the trace has no whole period: {trace.why_partial}", where=str(trace.path)
+            f"the trace contains no complete period: {trace.why_partial}", where=str(trace.path)
         )
     cuts = find_cuts(trace)
     periods = [
@@ -184,7 +184,10 @@ def _check_closed(trace: Trace) -> None:
                 sent[shape.from_, stream.rank] -= shape.from_ != NOBODY
     for (sender, receiver), left in sent.items():
         if left:
-            raise _open(trace, f"messages from rank {sender} to {receiver} reach over its end")
+            raise _open(
+                trace,
+                f"messages from rank {sender} to {receiver} extend beyond the end of the period",
+            )
 
 
 def _check_requests(trace: Trace, stream: CallStream) -> None:
@@ -193,7 +196,9 @@ def _check_requests(trace: Trace, stream: CallStream) -> None:
     for shape in calls_of(stream):
         if shape.kind == "done":
             if shape.to >= posts:
-                raise _open(trace, f"rank {stream.rank} completes a request that began before it")
+                raise _open(
+                    trace, f"rank {stream.rank} completes a request that began before the period"
+                )
             continue
         posts += shape.posts
         if shape.kind in POINT_TO_POINT and ANYBODY in (shape.to, shape.from_):
@@ -322,7 +327,7 @@ def read_period(path: Path) -> ProgramPeriod:
     # Compared before anything is made that has as many parts as the head claims ranks.
     ranks = len(lines) - 1
     if head.ranks != ranks:
-        raise _not_read(path, 1, f"'ranks': it is {head.ranks}, and the file has {ranks}")
+        raise _not_read(path, 1, f"'ranks' is {head.ranks}, but the file has {ranks} ranks")
     streams = tuple(_stream(path, lines, rank, ranks) for rank in range(ranks))
     trace = Trace(path, ranks, head.began_unix_ns, head.command, streams)
     period = ProgramPeriod(trace, **{name: getattr(head, name) for name in _COUNTED})
@@ -335,7 +340,7 @@ _Line = TypeVar("_Line", _Head, _Row)
 
 def _line(model: type[_Line], path: Path, lines: Sequence[bytes], number: int) -> _Line:
     if not lines:
-        raise _not_read(path, number, "it is empty")
+        raise _not_read(path, number, "the list of calls is empty")
     try:
         return model.model_validate(parse_json(lines[number - 1], OUTPUT))
     except ValidationError as error:
@@ -350,12 +355,16 @@ def _stream(path: Path, lines: Sequence[bytes], rank: int, ranks: int) -> CallSt
     number = rank + 2
     row = _line(_Row, path, lines, number)
     if row.rank != rank:
-        raise _not_read(path, number, f"'rank': it is {row.rank}, not {rank}")
+        raise _not_read(path, number, f"'rank' is {row.rank}, but must be {rank}")
     shapes = tuple(Shape(*values) for values in row.shapes)
     for index, shape in enumerate(shapes):
         # A request is posted by its call, not by its completion.
         if not shape.is_possible(ranks) or (shape.kind == "done" and shape.posts):
-            raise _not_read(path, number, f"'shapes.{index}': no job of {ranks} makes such a call")
+            raise _not_read(
+                path,
+                number,
+                f"'shapes.{index}': such a call is not possible in a job of {ranks} ranks",
+            )
     if not len(row.calls) == len(row.compute_s) == len(row.spent_s):
         raise _not_read(path, number, "'calls', 'compute_s' and 'spent_s' differ in length")
     largest = max(row.calls)

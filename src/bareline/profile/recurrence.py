@@ -153,7 +153,9 @@ def _cuts(trace: Trace) -> Cuts:
         inside.add(recurrence.collectives_from(cut.begin))
     if min(whole) < 2 or len(inside) > 1:
         raise ProfileError(
-            "the ranks do not repeat their calls in step", where=str(trace.path), hint=_NO_PERIOD
+            "the ranks do not repeat the same sequence of calls together",
+            where=str(trace.path),
+            hint=_NO_PERIOD,
         )
     repeats = min(recurrence.stretch.repeats for recurrence in recurrences)
     return Cuts(tuple(cuts), repeats, min(whole))

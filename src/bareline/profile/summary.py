@@ -247,7 +247,7 @@ def top_calls(profile: Profile, most: int | None = None) -> list[CallSum]:
     window_s = pl.col("window_ns") * 1e-9
     is_split = pl.lit(profile.mode == "split")
     knows_waiting = is_split & (pl.col("kind") == "collective") & (spent > 0)
-    sorted_sums = sums.sort(spent, pl.col("call"), descending=[True, False])
+    sorted_sums = sums.sort(spent, "call", "kind", descending=[True, False, False])
     columns = sorted_sums.head(most or sums.height).select(
         "call",
         "kind",

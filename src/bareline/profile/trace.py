@@ -163,7 +163,10 @@ def _read(path: Path, content: mmap.mmap | bytes, decode: Decode) -> Trace:
     version = int(head["version"])
     ranks = int(head["ranks"])
     if version not in VALUES_BY_VERSION:
-        reason = f"the trace is of version {version}, this bareline reads up to {LATEST_VERSION}"
+        reason = (
+            f"the trace is of version {version}, but this bareline reads only up to "
+            f"{LATEST_VERSION}"
+        )
         raise _refused(path, reason)
     names = [line.rsplit(" ", 1) for line in head["names"].decode(errors="replace").splitlines()]
     if not 1 <= ranks <= MOST_RANKS:

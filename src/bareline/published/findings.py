@@ -58,13 +58,13 @@ class ClaimCheck(_Table):
     @model_validator(mode="after")
     def _complete(self) -> Self:
         if (self.expect == "equal") != (self.within is not None):
-            raise ValueError("'within' belongs to expect = \"equal\", and to no other")
+            raise ValueError("'within' belongs to expect = \"equal\", and to no other value")
         if (self.kind == "more") != bool(self.than):
-            raise ValueError("'than' belongs to kind = \"more\", and to no other")
+            raise ValueError("'than' belongs to kind = \"more\", and to no other value")
         if (self.kind == "trials") == bool(self.against):
             raise ValueError("'against' belongs to every kind but \"trials\"")
         if self.below is not None and self.kind != "trials":
-            raise ValueError("'below' belongs to kind = \"trials\", and to no other")
+            raise ValueError("'below' belongs to kind = \"trials\", and to no other value")
         if self.kind == "trials" and len(self.printed) != 1:
             raise ValueError("'printed' of kind = \"trials\" names one list of trials")
         return self
@@ -82,7 +82,7 @@ class ClaimCheck(_Table):
         if self.ties and self.degree:
             raise ValueError("a claim that a tie satisfies has no degree: give 'ties' or 'degree'")
         if self.printed_first and self.kind not in ("grows", "rise", "more"):
-            raise ValueError(f'kind = "{self.kind}" has no beginning that is printed')
+            raise ValueError(f'kind = "{self.kind}" has no printed first value')
         return self
 
     @property

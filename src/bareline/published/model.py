@@ -58,7 +58,7 @@ class Printed(_Table):
         if self.value is None and self.bound is None and None in (self.low, self.high):
             raise ValueError("a range needs 'low' and 'high', a limit needs 'bound'")
         if self.low is not None and self.high is not None and self.low > self.high:
-            raise ValueError("'low' lies above 'high'")
+            raise ValueError("'low' is above 'high'")
         return self
 
     @property
@@ -204,7 +204,7 @@ class Result(Printed, _Placed):
         if self.unit not in UNITS:
             raise ValueError(f"no unit '{self.unit}'; use one of: {', '.join(UNITS)}")
         if (self.kind == "factor") != (self.relation is not None):
-            raise ValueError("'relation' belongs to kind = \"factor\", and to no other")
+            raise ValueError("'relation' belongs to kind = \"factor\", and to no other value")
         if (self.kind == "absolute") != (self.baseline is None):
             raise ValueError("'baseline' belongs to every kind but \"absolute\"")
         return self

@@ -33,7 +33,7 @@ class Column:
 
     @property
     def figures(self) -> bool:
-        """Whether it contains figures, which are aligned right and stay in one piece."""
+        """Whether the column contains figures, which are aligned right and are not broken."""
         return self.kind != "text"
 
 
@@ -41,13 +41,14 @@ class Column:
 class Field:
     """One field of a table.
 
-    - `order`: the key by which the column is sorted; without it, the text itself.
+    - `order`: the key by which the column is sorted; without `order`, the text itself.
     - `platform`: name of the platform whose mark is before the text.
-    - `link`: id of the place on the page that it leads to, e.g. the source of a published figure.
-    - `wrap`: whether it is running text, which breaks into lines.
+    - `link`: id of the place on the page to which the field links, e.g. the source of a published
+      figure.
+    - `wrap`: whether the text is prose, which breaks into lines.
     - `note`: a second line in lighter ink.
     - `look`: the shade of a cell of a heat strip.
-    - `anchor`: id under which other places of the page lead to it.
+    - `anchor`: the id of this field, to which other places of the page link.
     """
 
     text: str | Sentence
@@ -64,7 +65,7 @@ class Field:
 
     @property
     def plain(self) -> str:
-        """Its words without the marks of a sentence's parts."""
+        """The text of the field, without the marks of a sentence's parts."""
         return self.text if isinstance(self.text, str) else self.text.text
 
 
@@ -72,11 +73,13 @@ class Field:
 class Table:
     """Rows of fields under heads.
 
-    - `starts`: rows that begin a group.
-    - `foot`: a last row that sorting leaves in its place.
-    - `groups`: rows of heads over columns from the second on: the words and how many they span.
-    - `label`: a description of it for readers who cannot see it.
-    - `whole`: whether a terminal keeps its columns together, however narrow it is.
+    - `starts`: numbers of the rows that begin a group.
+    - `foot`: a last row that stays last when a reader sorts the table.
+    - `groups`: heads above the columns from the second on, row by row: the words and the number of
+      columns below them.
+    - `label`: a description of the table for readers who cannot see it.
+    - `whole`: whether a terminal prints one table however narrow it is, and never divides the
+      columns.
     """
 
     columns: tuple[Column, ...]
@@ -105,7 +108,7 @@ class Table:
 
 
 class Rows(Generic[R]):
-    """A table of some rows, to which columns are added one after the other.
+    """A builder of a table: its rows are given, and columns are added one after the other.
 
     - `group`: returns the value that all rows of a group share; without it all rows are one group.
     """
@@ -117,21 +120,21 @@ class Rows(Generic[R]):
         self._fields: list[list[Field]] = []
 
     def column(self, title: str, field: Callable[[R], Field], kind: Kind = "number") -> Self:
-        """Add a column of a field for each row."""
+        """Add a column; `field` returns the field of each row."""
         return self.fields(title, map(field, self.rows), kind)
 
     def fields(self, title: str, fields: Iterable[Field], kind: Kind = "number") -> Self:
-        """Add a column of fields in the order of the rows."""
+        """Add a column of the given fields, which are in the order of the rows."""
         self._columns.append(Column(title, kind))
         self._fields.append([*fields])
         return self
 
     def text(self, title: str, words: Callable[[R], str], *, wrap: bool = False) -> Self:
-        """Add a column of words."""
+        """Add a column of text; `words` returns the text of each row."""
         return self.column(title, lambda row: Field(words(row), wrap=wrap), "text")
 
     def figure(self, title: str, words: Callable[[R], str], kind: Kind = "number") -> Self:
-        """Add a column of figures that are written already."""
+        """Add a column of figures; `words` returns the formatted figure of each row."""
         return self.column(title, lambda row: Field(words(row)), kind)
 
     def platform(self, name: Callable[[R], str], title: str = "platform") -> Self:
@@ -167,7 +170,7 @@ class Rows(Generic[R]):
         tone: Callable[[R], Tone] = lambda _: "",
         caveats: Callable[[R], tuple[Caveat, ...]] = lambda _: (),
     ) -> Self:
-        """Add a column of figures and, unless its head is empty, one of their intervals."""
+        """Add a column of estimates and, unless `interval` is empty, one of their intervals."""
 
         def field(row: R) -> Field:
             measured = estimate(row)
@@ -225,17 +228,17 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A fact that must be known of a neighbouring block, in lighter ink."""
+    """A fact that the reader must know about a neighbouring block; shown in lighter ink."""
 
     text: Words
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A line directly next to its neighbours; an empty one separates them.
+    """A line without space between it and its neighbours; an empty line separates them.
 
-    - `lead`: words in bold before it.
-    - `unbroken`: whether a terminal leaves it in one piece.
+    - `lead`: words in bold before the line.
+    - `unbroken`: whether a terminal never breaks the line.
     """
 
     text: Words = ""
@@ -253,7 +256,10 @@ class Next:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Blocks that open on demand where a writer can fold, under their own line."""
+    """Blocks that are hidden under a line (`summary`) until the reader opens them.
+
+    A writer that cannot hide blocks shows them.
+    """
 
     summary: str
     blocks: tuple[Block, ...]
@@ -261,9 +267,10 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Blocks under a heading that the contents list, or under a lower one within a section.
+    """Blocks under a heading: a section that the contents list, or a part of such a section.
 
-    One of a `probe` is chosen by its layer's strip; the `first` is shown at first.
+    A part about a `probe` is shown when the reader chooses that probe in the strip of its layer;
+    the part marked `first` is shown at the beginning.
     """
 
     title: str
@@ -285,16 +292,21 @@ class Figure:
     """One figure or table of the page.
 
     - `id`: unique on the page; also the name of the figure's files.
-    - `probe`, `layer`: where it belongs; empty for the whole page.
-    - `panels`: the drawing, in pieces that the page may put next to each other; none for a table.
-    - `names`: how the panels differ, e.g. ``16 nodes, 128 ranks``; none where there is one.
-    - `large`: place of the panel that is drawn large at first, with small ones to choose from.
-    - `narrow`: the drawing for screens of less than 40 em; `panels` serve both without it.
-    - `folded`: whether its table is folded away even though nothing is drawn.
+    - `probe`, `layer`: the probe and layer that the figure is about; empty if it is about the whole
+      page.
+    - `panels`: the drawing, divided into parts that the page may put next to each other; empty for
+      a table.
+    - `names`: the name of each panel, e.g. ``16 nodes, 128 ranks``; empty if there is only one
+      panel.
+    - `large`: index of the panel that is drawn large at first; the reader can choose another panel.
+    - `narrow`: the drawing for screens of less than 40 em; without `narrow`, they show `panels`.
+    - `folded`: whether the table is hidden at first even though nothing is drawn.
     - `text_summary`: a description of the figure for readers who cannot see it.
-    - `caveats`: of the values, in words, for a drawing that is a file of its own.
-    - `sources`: of published figures: place in the page's list, publication and place in that.
-    - `data`: the numbers in base units for its CSV file; without them, those that the table shows.
+    - `caveats`: the caveats of the values, in words, for a drawing in a separate file.
+    - `sources`: for each published figure, its anchor in the page's list, and its publication and
+      part.
+    - `data`: the numbers of the CSV file, in base units; if empty, the file has the numbers of the
+      table.
     """
 
     id: str

@@ -67,11 +67,8 @@ def cast_study(
     wrong: dict[str, PlatformError] = {}
     loaded = load_platforms(platforms, wrong)
     lacking = {} if on else _lacking(study, loaded, wrong)
-    roles = {}
-    for name, role in study.roles.items():
-        roles[name] = role.model_copy(update={"platform": None}) if name in lacking else role
-    offered = study.changed(roles=roles)
-    if not (on or given or any(role.platform for role in roles.values())):
+    offered = _without_defaults(study, lacking)
+    if not (on or given or any(role.platform for role in offered.roles.values())):
         return _without_platforms(offered, lacking, loaded, anyway=anyway)
     cast = offered.with_roles(given, on)
     left = _open_roles(cast)
@@ -80,6 +77,14 @@ def cast_study(
         open_roles = [name for name in left if name not in dropped]
         raise _alone(cast, open_roles or left, lacking, loaded)
     return cast, [_left_line(name, lacking) for name in left]
+
+
+def _without_defaults(study: Study, names: Collection[str]) -> Study:
+    """Return a study in which some roles have no platform by default."""
+    roles = {}
+    for name, role in study.roles.items():
+        roles[name] = role.model_copy(update={"platform": None}) if name in names else role
+    return study.changed(roles=roles)
 
 
 def _without_platforms(
@@ -224,7 +229,7 @@ def create_run(
 
     - `control`: which of the platforms is the baseline once more, as `with_control` added it.
 
-    Raises StudyError: nothing of the study runs on these platforms.
+    Raises StudyError: no case of the study runs on these platforms.
     Raises StoreError: the directory cannot be made.
     """
     # `ab` launches its commands for the first time before it needs these.

@@ -144,16 +144,20 @@ class _Pair:
             base = self.choice.cells.get(Cell(self.base.number, number))
             if cell is None and (self.platform.name, case) not in reasons:
                 continue  # not asked for there
-            missing = ""
-            for side in (self.base, self.platform):
-                reason = reasons.get((side.name, case))
-                if reason:
-                    missing = f"{side.name}: {reason.removeprefix('does not fit: ')}"
+            missing = self._missing(case, reasons)
             if missing or cell is None or base is None:
                 yield from self._values(case, 0, ClaimObstacle.SIZE, missing)
             else:
                 obstacle, detail = self._obstacle(case, cell, base)
                 yield from self._values(case, cell.layout.nodes, obstacle, detail)
+
+    def _missing(self, case: Case, reasons: Mapping[tuple[str, Case], str]) -> str:
+        """Describe why a case is left out on one of the sides; empty where it is not."""
+        for side in (self.platform, self.base):
+            reason = reasons.get((side.name, case))
+            if reason:
+                return f"{side.name}: {reason.removeprefix('does not fit: ')}"
+        return ""
 
     def _obstacle(
         self, case: Case, cell: PlanCell, base: PlanCell

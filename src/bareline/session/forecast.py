@@ -278,7 +278,7 @@ def launches_of(run: Run, platform: str) -> Application:
     if application is None or not application.launches:
         disturbed = application.disturbed if application else "none"
         raise AnalysisError(
-            f"no launch of {name} on {platform} is of use: {disturbed} lacked their cores",
+            f"no launch of {name} on {platform} is usable: {disturbed} launches lacked free cores",
             where=str(run.path),
             hint="forecast again when other programs let the machine alone, with fewer ranks than "
             "cores",

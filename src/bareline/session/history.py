@@ -87,7 +87,7 @@ class History:
             raise StoreError(
                 f"trial {trial.index} ({trial.case.label} on {trial.platform}) is not what this "
                 "bareline plans there",
-                hint="go on with the bareline that began it, or measure again into a new folder",
+                hint="continue with the bareline that began the run, or measure into a new folder",
             )
         if isinstance(record.outcome, Measured):
             self._emulated[trial.platform] = "emulated-cpu" in record.caveats

@@ -173,14 +173,14 @@ def _placed(spool: Spool, options: ImportOptions) -> dict[str, _Placing]:
         return {platform: _all_on_one(spool, titles)}
     if "" in spool.titles and ("" in spool.measured or not titles):
         raise UsageError(
-            "does not say its platform",
+            "contains no name of its platform",
             where=str(spool.first_file[""]),
             hint="name it with --platform, or leave the file out",
         )
     named = {platform_name(title): _Placing(title, (title,)) for title in spool.titles if title}
     if len(named) < len(titles):
         raise UsageError(
-            f"platforms have names that are too much alike: {', '.join(titles[:5])}",
+            f"the names of these platforms are too similar: {', '.join(titles[:5])}",
             hint="import their files one platform at a time with --platform",
         )
     return named

@@ -155,9 +155,10 @@ class Machine:
         differs = tuple(_differences(self._before[self._last], self._now))
         if not self._anyway:
             raise OtherMachine(
-                f"this is not what it was measured on: {'; '.join(differs)}",
+                f"this machine is not the one that the run was measured on: {'; '.join(differs)}",
                 where=str(self._run.path),
-                hint="continue it there; with --anyway the launches of both are kept apart, and "
+                hint="continue the run on that machine, or add --anyway: the launches of the "
+                "two machines are kept apart, and "
                 "every figure says so",
             )
         self._highest = max(self._highest, self._last) + 1

@@ -51,7 +51,7 @@ def study_of(run: Run) -> Study:
             raise StoreError(
                 f"{name} has no parameter '{gone[0]}' any more, which this run measured with",
                 where=f"{run.path}/run.toml, [probe.{name}.defaults]",
-                hint="go on with the bareline that began it, or measure again into a new folder",
+                hint="continue with the bareline that began the run, or measure into a new folder",
             )
     return study_from_toml(content, where=f"{run.path}/run.toml", defaults=run.header.defaults)
 

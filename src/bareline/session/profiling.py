@@ -189,7 +189,7 @@ def profiler_library(build: Path) -> Path:
         raise ProfileError(
             "the profiler is not among the native programs",
             where=str(build),
-            hint="look at what `bareline build` left out",
+            hint="run `bareline build`, which prints the programs that it left out",
         )
     return libraries[0]
 

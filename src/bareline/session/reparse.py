@@ -104,9 +104,10 @@ def _differences(name: str, before: Program, now: Program, where: str) -> list[s
     lacking = sorted(_files(now) - _files(before) - set(before.files))
     if lacking:
         raise StudyError(
-            f"[app.{name}] reads {listing(lacking)}, which its launches did not bring back",
+            f"[app.{name}] reads {listing(lacking)}, which the launches of this run did "
+            "not copy back",
             where=where,
-            hint="read it from what they did bring back, or measure into a new folder",
+            hint="read a file that the launches copied back, or measure into a new folder",
         )
     return [key for key in _READING if old[key] != new[key]]
 
@@ -154,7 +155,8 @@ def _declaration(
                 f"{name} measured {metric} in {table['unit']} ({table['better']} is better), "
                 f"not in {now['unit']} ({now['better']})",
                 where=where,
-                hint="give it another name: the run's values keep their meaning",
+                hint="give the new metric another name, so that the values of the run keep "
+                "their meaning",
             )
     # The metrics of earlier records stay declared, or the run could not be read.
     declared = {**old, **new, "metrics": {**metrics, **new["metrics"]}}

@@ -122,7 +122,7 @@ def execute(
     """
     if run.header.edited:
         raise StoreError(
-            "was changed after the run was made: the rest would be of another plan",
+            "was changed after the run began, so that the other trials would have another plan",
             where=f"{run.path}/run.toml",
             hint="take it from a copy of the run, or measure again into a new folder",
         )

@@ -122,7 +122,7 @@ class Simulations:
         elif layout.nodes > spec.options.node_count:
             reason = f"needs {layout.nodes} nodes"
         elif layout.ranks_per_node > 1:
-            reason = "has ranks that share a node: the curve between nodes says nothing of them"
+            reason = "has ranks that share a node, which the curve between nodes does not describe"
         if reason:
             raise AnalysisError(reason)
         self._tell(f"{case['probe']}, {case['ranks']} ranks, {case['params']}")
@@ -175,7 +175,7 @@ def simulated(
     options = spec.options
     if not isinstance(options, SimOptions):
         raise UsageError(
-            f"'{name}' is not simulated, and no run with its ladder is given",
+            f"'{name}' is not simulated, and no run with its MPI benchmarks (the ladder) is given",
             hint="add --from RUN, or take a platform of type sim: `bareline platforms` lists them",
         )
     most = per_node or options.cores

@@ -225,7 +225,7 @@ def _spack(source: Source, ask: _Ask, install: _Install, programs: Sequence[str]
         install("install", *source.words)
         fits = _installed(source, ask)
     if not fits:
-        raise _NotThereError("it is not installed")
+        raise _NotThereError("the program is not installed")
     if len(fits) > 1:
         named = [f"{_spec_of(build)} /{build['hash'][:7]}" for build in fits[:_NAMED]]
         more = f" and {len(fits) - _NAMED} more" if len(fits) > _NAMED else ""
@@ -251,7 +251,7 @@ def _installed(source: Source, ask: _Ask) -> list[dict[str, Any]]:
             continue
         if all(_has_hash(build) for build in builds):
             return list(builds)
-    raise _NotThereError("what `spack find --json` prints is no list of builds")
+    raise _NotThereError("what `spack find --json` prints is not a list of builds")
 
 
 def _has_hash(build: object) -> bool:
@@ -320,7 +320,7 @@ def _loaded(
         before = _environment(answers["before"][-1])
         after = _environment(answers["after"][-1])
     except (KeyError, ValueError) as error:
-        raise _NotThereError("what it loaded did not arrive whole") from error
+        raise _NotThereError("its download is incomplete") from error
     prefix = answers.get("prefix", [""])[-1]
     _see_programs(answers, prefix, programs)
     facts = dict(facts)
@@ -360,7 +360,7 @@ def _see_programs(answers: Mapping[str, list[str]], prefix: str, programs: Seque
     again = "name the program as it is called there, or the build that has it"
     if lacking := [name for name in programs if name not in has]:
         raise _NotThereError(
-            f"it has no program {listing([repr(program) for program in lacking])}", again
+            f"the build has no program {listing([repr(program) for program in lacking])}", again
         )
     brought = [
         name
@@ -370,7 +370,7 @@ def _see_programs(answers: Mapping[str, list[str]], prefix: str, programs: Seque
     wanted = [name for name in programs if name not in _SHELLS]
     if wanted and not brought:
         others = listing([f"'{name}' is {has[name]}" for name in wanted])
-        raise _NotThereError(f"it does not bring what runs: {others}", again)
+        raise _NotThereError(f"the variant does not provide the programs that run: {others}", again)
 
 
 def _environment(text: str) -> dict[str, str]:

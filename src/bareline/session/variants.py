@@ -66,7 +66,7 @@ def with_variants(
         return StudyVariant(study, list(platforms))
     if len(given) == 1:
         raise UsageError(
-            "one variant is compared with nothing",
+            "the study has only one variant, so that there is nothing to compare",
             where=f"study '{study.name}'",
             hint="add a second [variant.NAME]",
         )
@@ -80,7 +80,8 @@ def with_variants(
         specs.append(_varied(base, name, {**settings, "title": title}))
     if any(spec.build for spec in specs) and not _asks(study, specs):
         raise UsageError(
-            f"nothing of the study '{study.name}' runs {{build}}, so that both builds are the same",
+            f"no case of the study '{study.name}' runs {{build}}, so that both builds "
+            "would be equal",
             hint='name the program by it, e.g. command = ["{build}"] of an [app.NAME]',
         )
     names = [spec.name for spec in specs]
@@ -106,7 +107,8 @@ def _only_platform(study: Study, platforms: Sequence[PlatformSpec]) -> PlatformS
     if len(platforms) != 1:
         names = ", ".join(spec.name for spec in platforms)
         raise UsageError(
-            f"variants are compared on one platform, not on {names}", hint="name one with --on"
+            f"variants can be compared on only one platform, but these are given: {names}",
+            hint="name one with --on",
         )
     if study.roles:
         raise UsageError(

@@ -20,7 +20,10 @@ from bareline.vocabulary.files import NotRegular, open_regular, step_to_read
 T = TypeVar("T")
 
 #: The next step for a damaged line.
-MEND_LINE = "take the file from a copy of the run, or remove the line: its trial counts as not run"
+MEND_LINE = (
+    "take the file from a copy of the run, or remove the line: the trial of this line then "
+    "counts as not run"
+)
 
 #: No line of a run is longer: a trial of a million samples takes as much.
 MOST_LINE_BYTES = 64 << 20

@@ -128,7 +128,9 @@ _Title = Annotated[str, AfterValidator(sanitized_name)]
 
 def _no_place(name: str) -> str:
     if "/" in name or "\0" in name:
-        raise ValueError("not a valid name: it is also a file name and must not contain '/'")
+        raise ValueError(
+            "not a valid name: the name is also a file name, so that it cannot contain '/'"
+        )
     return name
 
 
@@ -268,7 +270,7 @@ def read_header(run: Path) -> Header:
         raise StoreError(
             f"written by {'a newer' if newer else 'an older'} bareline (schema {schema})",
             where=str(run),
-            hint="update bareline" if newer else "read it with that one, or measure again",
+            hint="update bareline" if newer else "read the run with that version, or measure again",
         )
     try:
         header = _header(content)
@@ -335,7 +337,7 @@ def _read_toml(run: Path) -> dict[str, Any]:
     except OSError as error:
         if _was_begun(run):
             raise StoreError(
-                "bareline was killed while it was being made: nothing was measured",
+                "bareline was killed while it made the run, so that nothing was measured",
                 where=str(run),
                 hint=f"`bareline run ... --out {run}` makes it",
             ) from error

@@ -13,7 +13,7 @@
     raw/<trial>.json         output of a trial, or a folder raw/<trial>/ if it is long
 
 A record is one ``write`` and one ``fsync``. A last line without its newline was torn by a kill;
-it is dropped, and its trial counts as not run.
+it is dropped, and the trial of this line then counts as not run.
 """
 
 from __future__ import annotations
@@ -165,7 +165,8 @@ class Run(RunFiles):
             os.close(descriptor)
 
     def _in_use(self, file: Path) -> StoreError:
-        problem, step = "another bareline is writing to this run", "wait for it, or end it"
+        problem = "another bareline is writing to this run"
+        step = "wait until the other bareline ends, or end it"
         if holder := holder_of(file):
             lease = shlex.quote(str(lease_of(file)))
             problem += f": {holder}"
@@ -218,7 +219,8 @@ class Run(RunFiles):
 
         Raises StoreError: a line other than a torn last one is damaged.
         """
-        probes, platforms = self.header.probes, self.header.platforms
+        probes = self.header.probes
+        platforms = self.header.platforms
         return whole_lines(
             self.path,
             self._records_file().name,
@@ -235,7 +237,8 @@ class Run(RunFiles):
 
         Raises StoreError: a line other than a torn last one is damaged before its samples.
         """
-        probes, platforms = self.header.probes, self.header.platforms
+        probes = self.header.probes
+        platforms = self.header.platforms
         lines = whole_lines(
             self.path,
             self._records_file().name,
@@ -279,7 +282,7 @@ class Run(RunFiles):
                 raise StoreError(
                     f"belongs to another user, and is larger than {MOST_FOREIGN_BYTES >> 20} MiB",
                     where=str(file),
-                    hint="if you trust it, copy the run, so that it is yours",
+                    hint="if you trust the run, copy it, so that the copy belongs to you",
                 )
         if not os.path.lexists(file):
             raise StoreError(f"{RECORDS_FILE} is missing", where=str(self.path), hint=MEND_LINE)

@@ -56,7 +56,9 @@ def _read(name: str) -> Study:
         raise StudyError(f"not valid TOML: {error}", where=where) from error
     study = study_from_toml(content, where=where)
     if study.name != name:
-        raise StudyError(f"is called '{study.name}' within", where=f"{name}.toml")
+        raise StudyError(
+            f"has another name in its [study] table: '{study.name}' within", where=f"{name}.toml"
+        )
     return study
 
 

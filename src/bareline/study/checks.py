@@ -14,7 +14,9 @@ def check_programs(names: Iterable[str]) -> None:
     """Raise StudyError for a program of a study that has the name of a probe."""
     for name in names:
         if is_probe(f"app.{name}"):
-            raise StudyError(f"app.{name} is a probe of bareline", hint="choose another name")
+            raise StudyError(
+                f"app.{name} is also the name of a probe of bareline", hint="choose another name"
+            )
 
 
 def check_published(exhibits: Sequence[Exhibit]) -> None:

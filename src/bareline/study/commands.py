@@ -73,12 +73,13 @@ def command_study(
     """
     if len(commands) < 2:
         raise UsageError(
-            f"{count(len(commands), 'command')} given, and two are compared",
+            f"{count(len(commands), 'command')} given, but the comparison needs two commands",
             hint="write `bareline ab -- './a' './b --fast'`, each in quotes",
         )
     if len(commands) > len(ascii_lowercase):
         raise UsageError(
-            f"{len(commands)} commands given, at most {len(ascii_lowercase)} are compared at once"
+            f"{len(commands)} commands are given, but at most {len(ascii_lowercase)} are "
+            "compared at once"
         )
     needs_shell = any(map(_SHELL.search, commands))
     words = [_words(line, needs_shell=needs_shell) for line in commands]
@@ -186,7 +187,8 @@ def _measured(options: CommandOptions) -> dict[str, Any]:
         ) from error
     if groups != 1:
         raise UsageError(
-            f"'{options.metric[:80]}' has {count(groups, 'group')}, and one is the figure",
+            f"'{options.metric[:80]}' has {count(groups, 'group')}, but only one group "
+            "can be the value",
             where="--metric",
             hint="put the number in parentheses: 'time *= *([0-9.]+)'; other groups as (?:...)",
         )
@@ -200,7 +202,7 @@ def _words(line: str, *, needs_shell: bool) -> list[str]:
         words = shlex.split(line)
     except ValueError as error:
         raise UsageError(
-            f"{str(error).lower()}: {line[:80]}", hint="write each command in quotes of its own"
+            f"{str(error).lower()}: {line[:80]}", hint="write each command in its own quotes"
         ) from error
     if not words or not words[0]:
         raise UsageError("a command is empty", hint="write `bareline ab -- './a' './b'`")

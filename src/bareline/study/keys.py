@@ -74,7 +74,7 @@ class StudyKeys(Limits, BaseModel):
     def _consistent(self) -> StudyKeys:
         if self.precision != 0 and self.launches > MIN_LAUNCHES > self.min_launches:
             raise ValueError(
-                f"min_launches = {self.min_launches}, but no interval exists below "
+                f"min_launches = {self.min_launches}, but an interval needs "
                 f"{MIN_LAUNCHES} launches; raise it or set precision = 0"
             )
         return self

@@ -44,13 +44,13 @@ def parse_launch(argv: Sequence[str]) -> MpiProgram:
     form = "write e.g. `-- mpirun -n 4 ./app`"
     if not argv or not _LAUNCHER.fullmatch(Path(argv[0]).name):
         named = f"'{argv[0][:60]}' is" if argv else "nothing is"
-        raise UsageError(f"{named} not a launcher of an MPI program", hint=form)
+        raise UsageError(f"{named} not a valid launcher of an MPI program", hint=form)
     if ":" in argv:
         raise UsageError("a launch of several programs cannot be forecast", hint=form)
     words = list(argv[1:])
     ranks = _take_ranks(words, form)
     if not ranks:
-        raise UsageError("the number of ranks is not given", hint=form)
+        raise UsageError("the command does not give the number of ranks", hint=form)
     if not words:
         raise UsageError("the launcher is given no program", hint=form)
     return MpiProgram(tuple(words), ranks)

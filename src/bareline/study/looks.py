@@ -21,7 +21,7 @@ def with_looks(content: Mapping[str, Any]) -> Mapping[str, Any]:
     planned = checked_looks(list(DEFAULT_LOOKS) if looks is None else looks)
     if launches is not None and launches != planned[-1]:
         raise ValueError(
-            f"launches = {launches}, but the last look is after {planned[-1]} blocks; remove "
-            "one of both"
+            f"launches = {launches}, but the last interim analysis (looks) is after {planned[-1]} "
+            "blocks; remove launches or looks"
         )
     return {**content, "looks": list(planned), "launches": planned[-1]}

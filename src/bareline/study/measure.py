@@ -324,7 +324,7 @@ class Measure(PinningKeys, _Table):
             raise StudyError(f"{ranks} ranks do not divide evenly over {ends} nodes", where=where)
         if self.profile and not probe.command(params, Layout(1, ranks)).mpi:
             raise StudyError(
-                f"{self.probe} calls no MPI function: there is nothing to profile",
+                f"{self.probe} calls no MPI function: a profile would be empty",
                 where=where,
                 hint="remove `profile`",
             )

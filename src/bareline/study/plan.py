@@ -152,14 +152,14 @@ def make_plan(
 
     - `seed`: overrides the study's; 0 without either.
 
-    Raises StudyError: nothing of the study is for these platforms, or fits them, or there are more
+    Raises StudyError: no case of the study is for these platforms, or fits them, or there are more
     than a million trials.
     """
     choice = choose(study, platforms)
     if not choice.cells:
         names = ", ".join(spec.name for spec in platforms)
         raise StudyError(
-            f"nothing of the study '{study.name}' runs on {names}",
+            f"no case of the study '{study.name}' runs on {names}",
             hint=_reasons(study, platforms, choice),
         )
     count = sum(cell.launches for cell in choice.cells.values())

@@ -129,14 +129,14 @@ def _unanswerable(
     - `name`: the probe or layer of the text, and its metric.
     """
     subject = next((subject for subject in metrics if name.startswith(f"{subject}.")), "")
-    lacking = "nothing of that is measured"
+    lacking = "the study does not measure it"
     possible = list(metrics)
     if subject:
         lacking = f"{subject} has no such metric"
         possible = list(metrics[subject])
     examples = f"ask e.g. {', '.join(possible[:6])}"
     return StudyError(
-        f"'{text}' cannot be answered: {lacking}",
+        f"'{text}' cannot be the question of this study because {lacking}",
         where=where,
         hint=did_you_mean(name.removeprefix(f"{subject}."), possible, examples),
     )

@@ -71,11 +71,13 @@ def _trace_file(file: Path, study: Path, name: str) -> Path:
 
 def _input_text(file: Path, study: Path, name: str) -> str:
     where = f"{study}, [app.{name}], inputs"
-    elsewhere = "put it into a folder of the nodes and name that as case_folder"
+    elsewhere = (
+        "copy the file into a folder that the nodes can read, and set case_folder to this folder"
+    )
     try:
         return read_bounded(file, _LARGEST_INPUT_BYTES).decode()
     except UnicodeDecodeError as error:
-        raise StudyError(f"'{file}' is not text", where=where, hint=elsewhere) from error
+        raise StudyError(f"'{file}' is not a text file", where=where, hint=elsewhere) from error
     except NotRegular as error:
         why = f"'{file}' cannot be read: {error.strerror}"
         raise StudyError(why, where=where, hint=elsewhere) from error

@@ -128,7 +128,9 @@ def _without(platforms: Mapping[str, str], platform: str) -> dict[str, str]:
 def _assignment(text: str, roles: Mapping[str, Role], where: str) -> tuple[str, str]:
     name, equals, platform = text.partition("=")
     if not equals:
-        raise StudyError(f"'{text}' maps nothing", where="--as", hint="write ROLE=PLATFORM")
+        raise StudyError(
+            f"'{text}' assigns no platform to a role", where="--as", hint="write ROLE=PLATFORM"
+        )
     if not roles:
         raise StudyError("the study has no roles", where=where, hint="name platforms with --on")
     if name not in roles:

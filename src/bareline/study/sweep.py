@@ -7,6 +7,7 @@ platform's number.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -99,7 +100,7 @@ class Sweep:
         if self._open_nodes:
             return False
         raise StudyError(
-            f"it measures between {self.ends} nodes: on {nodes} some would be idle",
+            f"it measures between {self.ends} nodes: with {nodes} nodes, some would be idle",
             where=self.where,
             hint=f"write nodes = {self.ends}, or nodes = 1 for both ends on one node",
         )
@@ -109,9 +110,10 @@ class Sweep:
     ) -> Iterator[Shape]:
         if self._open_nodes and self.ranks is None and self.ends is None:
             raise StudyError(
-                f'nodes = "{self.nodes}" asks for several nodes, and one rank is on one of them',
+                f'nodes = "{self.nodes}" asks for several nodes, but the case has only '
+                "one rank, which uses one node",
                 where=self.where,
-                hint="add ranks_per_node = 1, or the number of `ranks`",
+                hint="add ranks_per_node = 1, or set `ranks` to the number of ranks",
             )
         numbers: Sequence[int | None] = self._nodes(room) if self.nodes is not None else [None]
         for nodes in numbers:
@@ -133,23 +135,27 @@ class Sweep:
                 check(ranks)
                 yield ranks
             return
-        fitting = (
-            capacity.ranks(
-                self.threads, nodes or (1 if self.placement is Placement.PACK else capacity.nodes)
-            )
-            for capacity in self._with_cores(room)
-            if capacity.nodes >= (nodes or 1)
-        )
-        yield from _powers(nodes or 1, max(fitting, default=0), check)
+        least = nodes or 1
+        most = 0
+        for capacity in self._with_cores(room):
+            if capacity.nodes >= least:
+                used = nodes or self._nodes_used(capacity)
+                most = max(most, capacity.ranks(self.threads, used))
+        yield from _powers(least, most, check)
+
+    def _nodes_used(self, capacity: Capacity) -> int:
+        """Return the nodes of a platform that the placement uses where the study names none."""
+        return 1 if self.placement is Placement.PACK else capacity.nodes
 
     def _full_nodes(self, check: Callable[[int], None]) -> Iterator[Shape]:
         """Let the nodes follow from the ranks."""
         each = self.ranks_per_node
         if not isinstance(each, int) or self.ranks == POWERS:
             raise StudyError(
-                "neither 'ranks' nor 'nodes' is a number: how many nodes are meant is open",
+                "the number of nodes is not defined because neither 'ranks' nor 'nodes' "
+                "is a number",
                 where=self.where,
-                hint=f'write nodes = "{POWERS}" and `ranks_per_node`, and no `ranks`',
+                hint=f'write nodes = "{POWERS}" and `ranks_per_node`, and remove `ranks`',
             )
         for ranks in _listed(self.ranks or (each * self.ends if self.ends else 1)):
             check(ranks)
@@ -170,9 +176,11 @@ class Sweep:
                 where=self.where,
                 hint="remove one of the three",
             )
-        each, numbers = self._each(room), self._nodes(room)
+        each = self._each(room)
+        numbers = self._nodes(room)
         any_fits = False
-        for ranks, nodes in ((count * nodes, nodes) for count in each for nodes in numbers):
+        for count, nodes in itertools.product(each, numbers):
+            ranks = count * nodes
             try:
                 check(ranks)
             except ProbeError:

@@ -108,7 +108,7 @@ def json_decoder(
 def _check_digits(digits: str, text: str, bounds: DocumentLimits) -> None:
     if len(digits) > bounds.digits:
         place = f"line {_line_of(text, text.find(digits))}: " if text else ""
-        raise DocumentError(f"{place}a number has {len(digits):,} digits")
+        raise DocumentError(f"{place}a number of {len(digits):,} digits, more than {bounds.digits}")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -136,10 +136,10 @@ def _check_structure(text: str, bounds: DocumentLimits) -> None:
         else:
             if len(word) - 2 > bounds.text_chars:
                 line = _line_of(text, token.start())
-                raise DocumentError(f"line {line}: a text has {len(word) - 2:,} characters")
+                raise DocumentError(f"line {line}: a text is too long ({len(word) - 2:,})")
             values -= word.count(",") + word.count("[") + word.count("{")
     if values > bounds.values:
-        raise DocumentError(f"it has {values:,} values, and at most {bounds.values:,} are read")
+        raise DocumentError(f"it has {values:,} values, more than {bounds.values:,}")
 
 
 # YAML ---------------------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ def _check_node(node: Node, bounds: DocumentLimits, seen: set[int]) -> None:
 
 def _check_key(table: MappingNode, key: Node) -> None:
     if key.id != "scalar":
-        raise _refused(key, "a key is a list or a table")
+        raise _refused(key, "a list or a table is used as a key; a key must be a number or a text")
     if key.tag != _MERGE:
         key.tag = _TEXT
     elif table.tag != f"{_TAG}map":
@@ -290,7 +290,7 @@ def _check_number(node: ScalarNode, bounds: DocumentLimits) -> None:
     if ":" in node.value:  # YAML 1.1 reads 1:30 as 90
         node.tag = _TEXT
     elif len(node.value) > bounds.digits:
-        raise _refused(node, f"a number has {len(node.value):,} digits")
+        raise _refused(node, f"a number has {len(node.value):,} digits, too many")
 
 
 def _refused(place: Any, reason: str) -> DocumentError:
@@ -331,10 +331,10 @@ def parse_lines(data: bytes, bounds: DocumentLimits = DESCRIPTION) -> list[str]:
     """
     lines = cleaned(_text_of(data, bounds)).splitlines()
     if len(lines) > bounds.values:
-        raise DocumentError(f"it has {len(lines):,} lines, and at most {bounds.values:,} are read")
+        raise DocumentError(f"it has {len(lines):,} lines, more than {bounds.values:,}")
     for number, line in enumerate(lines, 1):
         if len(line) > bounds.text_chars:
-            raise DocumentError(f"line {number}: it has {len(line):,} characters")
+            raise DocumentError(f"line {number} has {len(line):,} characters, too many")
     return lines
 
 

@@ -255,7 +255,7 @@ def _inner_folder(path: Path, within: Path) -> int:
     """Open the folder of `path` with no symbolic link on the way from `within`; raises OSError."""
     parts = path.relative_to(within).parts
     if ".." in parts:
-        raise NotRegular("lies elsewhere", path)
+        raise NotRegular("is outside of this folder", path)
     folder = os.open(within, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for part in parts[:-1]:

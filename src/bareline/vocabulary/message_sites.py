@@ -196,12 +196,17 @@ class _Reader(ast.NodeVisitor):
             text = worded[0]
         else:
             return
-        hints = [keyword.value for keyword in call.keywords if keyword.arg == "hint"]
-        hint = self._text(hints[0]) if hints else ""
         function = ".".join(self._names)
-        self.sites.append(
-            Site(function, _PASSING_ON.get(maker, maker), text, hint, (*outer, span_of(call)))
-        )
+        maker = _PASSING_ON.get(maker, maker)
+        spans = (*outer, span_of(call))
+        self.sites.append(Site(function, maker, text, self._hint(call), spans))
+
+    def _hint(self, call: ast.Call) -> str:
+        """Return the next step that a call gives; empty without one."""
+        for keyword in call.keywords:
+            if keyword.arg == "hint":
+                return self._text(keyword.value)
+        return ""
 
     def _error_classes(self, call: ast.Call) -> list[str]:
         """Return the classes of errors that a call may make: itself, or the values of a name."""

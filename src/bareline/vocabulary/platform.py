@@ -105,10 +105,12 @@ class PinningKeys(BaseModel):
         placed = self.ranks_per_socket or self.ranks_per_numa or self.distribution == "cyclic"
         if placed and self.pinning.binding == "none":
             raise ValueError(
-                'ranks that are not bound are moved by the kernel: give `binding`, e.g. "core"'
+                'the kernel moves ranks that are not bound; give `binding`, e.g. "core"'
             )
         if self.distribution == "cyclic" and (self.ranks_per_socket or self.ranks_per_numa):
-            raise ValueError("give a number of ranks for each socket, or how they are dealt")
+            raise ValueError(
+                "give a number of ranks for each socket, or how the ranks are distributed"
+            )
         return self
 
 

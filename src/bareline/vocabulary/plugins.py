@@ -53,7 +53,7 @@ def brought(group: str) -> Iterator[Found[Any]]:
             raise PluginError(
                 f"the plug-in '{entry.name}' cannot be loaded: {type(error).__name__}: {error}",
                 where=f"{group}, {entry.value}",
-                hint="mend the package that brings it, or uninstall it",
+                hint="repair or uninstall the package of the plug-in",
             ) from error
         yield f"{group}, {entry.value}", thing
 

@@ -64,7 +64,9 @@ class Source(BaseModel):
     def _said_rightly(cls, text: str) -> str:
         kind, _, name = text.partition(":")
         if kind not in _KINDS:
-            raise ValueError(f"'{text[:60]}' begins with none of {', '.join(_KINDS)} and a colon")
+            raise ValueError(
+                f"'{text[:60]}' does not begin with one of {', '.join(_KINDS)} and a colon"
+            )
         pattern, example = _KINDS[kind]
         wrong = not re.fullmatch(pattern, name)
         try:

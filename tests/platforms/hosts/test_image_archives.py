@@ -197,7 +197,7 @@ def test_indexes_that_name_one_another_end(tmp_path):
         members.append((_name(content), content))
     path = tmp_path / "image.tar"
     path.write_bytes(_tar(("index.json", content), *members))
-    assert "indexes name one another" in _refused(path)
+    assert "indexes refer to one another" in _refused(path)
 
 
 @pytest.mark.parametrize(

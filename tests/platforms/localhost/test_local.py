@@ -71,7 +71,7 @@ def test_works_in_the_folder_that_is_to_be_measured(open_bench, tmp_path):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"cores": (99_999,)}, "may not use core 99999"),
+        ({"cores": (99_999,)}, "cannot use core 99999"),
         ({"io_folder": "/no/such/folder"}, "not a folder that can be written to"),
         ({"mpi": "/bin/ls"}, "not the launcher of"),
     ],

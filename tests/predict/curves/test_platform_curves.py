@@ -139,8 +139,11 @@ def test_a_median_of_no_launch_is_never_asked_for():
     ("arguments", "words"),
     [
         ([], "no profile is given"),
-        (["PROFILE"], "needs two ladders"),
-        (["PROFILE", "--from", "RUN", "--to", "b", "--model", "magic"], "no model 'magic'"),
+        (["PROFILE"], "needs the MPI benchmarks (the ladder) of two platforms"),
+        (
+            ["PROFILE", "--from", "RUN", "--to", "b", "--model", "magic"],
+            "the model does not exist: 'magic'",
+        ),
         (["PROFILE", "--from", "RUN", "--to", "b"], "RUN"),
         (["--validate", "RUN"], "RUN"),
     ],

@@ -48,7 +48,7 @@ def test_computing_that_took_less_there_explains_a_prediction_that_is_too_long()
     ("given", "words"),
     [
         ({"walls": (0.8, 1.0, 1.3)}, "its launches on b take"),
-        ({"reproduced": 0.9}, "the replay gives 0.90"),
+        ({"reproduced": 0.9}, "the replay takes 0.90"),
         ({"cores": 1}, "share cores"),
         ({}, "no measurement shows it"),
     ],

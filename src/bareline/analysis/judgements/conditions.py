@@ -370,11 +370,11 @@ def _ratio_condition(text: str, selector: str, sign: str, number: str) -> FailCo
     try:
         limit = float(number)
     except ValueError:
-        raise UsageError(f"--fail-if '{text}': '{number}' is no number", hint=_FORM) from None
+        raise UsageError(f"--fail-if '{text}': '{number}' is not a number", hint=_FORM) from None
     stem, _, end = selector.rpartition(".")
     if not stem or end not in ("lo", "hi", *_PLAIN):
         stem = selector
         end = ""
     if end not in _PLAIN and limit <= 0:
-        raise UsageError(f"--fail-if '{text}': a ratio is above 0", hint=_FORM)
+        raise UsageError(f"--fail-if '{text}': a ratio must be above 0", hint=_FORM)
     return FailCondition(text, stem, end, sign, limit)

@@ -89,7 +89,7 @@ def accept_changes(trend: Trend, path: Path, reason: str) -> None:
             names = ", ".join(trend.runs[run].name for run in latest)
             hint = f"changes are at {names}"
         raise UsageError(
-            "nothing changed at this run",
+            "the history has no change at this run",
             where=f"--accept {path}",
             hint=hint,
         )

@@ -1,1 +1,1 @@
-"""From records to cells: no judgement and no sentence."""
+"""Turn records into rows of numbers, without judgements and sentences."""

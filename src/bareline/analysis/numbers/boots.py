@@ -1,9 +1,9 @@
 """Boots: the independent units in the comparison of two platforms.
 
-A record contains the number of the boot of its platform. Launches of one boot are not independent,
-so a boot is one value of every test and interval, and the unit that is exchanged between two
-platforms. With fewer than six boots too few exchanges exist: then launches are the unit, and the
-result is valid for these boots only.
+A record contains the number of the boot in which its platform ran. Launches of one boot are not
+independent. So a boot counts as one value in every test and interval, and a test exchanges whole
+boots between two platforms. Six boots are needed for enough different exchanges. With fewer boots,
+the launch is the unit, and the result is valid for the measured boots only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 @dataclass(frozen=True, slots=True)
 class LaunchedBlocks:
-    """The blocks in which a platform was launched: true for each of these blocks."""
+    """The blocks in which a platform was launched, as a mask over all blocks."""
 
     platform: str
     blocks: BoolCube
@@ -29,10 +29,11 @@ class LaunchedBlocks:
 class Boots:
     """The independent units in the comparison of two platforms.
 
-    - `groups`: of each block; blocks of one group are one value. Each block is alone where
-      nothing boots, and where there are too few boots.
-    - `count`: independent boots: groups of blocks that share none; None where nothing boots.
-    - `few`: the claims are about these boots alone.
+    - `groups`: the number of each block's group; the blocks of a group are one value. Each block is
+      a group of its own if no launch has a boot number, or if there are too few boots.
+    - `count`: the number of independent boots, the smaller one of the two platforms; None if no
+      launch has a boot number.
+    - `few`: there are so few boots that the claims are valid for the measured boots only.
     """
 
     groups: IntCube
@@ -43,7 +44,11 @@ class Boots:
     def between(
         cls, cube: Cube, platform: LaunchedBlocks, baseline: LaunchedBlocks, *, paired: bool
     ) -> Boots:
-        """Return the boots of two platforms; without common blocks each platform has its own."""
+        """Return the boots of two platforms.
+
+        - `paired`: the platforms have common blocks, and only these count; else the boots of each
+          platform are counted in its own blocks.
+        """
         blocks = cube.values.shape[-1]
         alone = np.arange(blocks)
         names = (platform.platform, baseline.platform)
@@ -71,6 +76,6 @@ class Boots:
 
 
 def _boots(cube: Cube, platform: str) -> bool:
-    """Whether any launch of a platform has the number of a boot."""
+    """Whether any launch of a platform has a boot number."""
     booted, _ = cube.boots_of([platform])
     return bool(booted.size)

@@ -28,14 +28,16 @@ IntCube = NDArray[np.int64]
 
 
 class Cube:
-    """Values as an array of shape (platforms, points, blocks), NaN where there is none.
+    """The values of some runs as an array (platforms, points, blocks), NaN for a missing value.
 
-    - `runs`: the run of each block: blocks of different runs never coincide.
+    - `runs`: the run of each block; two runs never share a block.
     - `blocks`: the number of each block in its run.
-    - `lost`: values that are absent because the launch, or its point, exceeded a time limit: slower
-      than the measured values. Values of launches that were not started are not among them.
-    - `limit_s`: of launches that exceeded it, shape (platforms, cases); NaN where none did.
-    - `took_s`: of each measured launch as a whole, shape (platforms, cases, blocks).
+    - `lost`: marks of values that are missing because a launch or a point exceeded a time limit.
+      Such a value would be slower than the measured ones. Launches that were not started are not
+      marked.
+    - `limit_s`: the time limit of launches that exceeded it, shape (platforms, cases); NaN for a
+      case without such a launch.
+    - `took_s`: the duration of each measured launch, shape (platforms, cases, blocks).
     """
 
     def __init__(
@@ -71,7 +73,7 @@ class Cube:
     def _place_values(
         self, values: pl.DataFrame, placed: pl.DataFrame, declarations: pl.DataFrame
     ) -> None:
-        """Number the points, and put the values at their places."""
+        """Number the points, and write each value into the array."""
         flat = (
             values.select("row", "metric", "point", "value")
             .join(placed.select("row", "case", "at", "p"), on="row", how="inner")
@@ -94,7 +96,10 @@ class Cube:
         )
 
     def _placed(self, trials: pl.DataFrame, blocks: pl.DataFrame) -> pl.DataFrame:
-        """Return trials with the numbers of their platform and block, and how they ended."""
+        """Return trials with the numbers of their platform and block, and with their results.
+
+        The results are marks of crashed, cut and timed-out trials, and durations.
+        """
         codes = {name: code for code, name in enumerate(self.platforms)}
         failed = pl.col("status") == "failed"
         measured = pl.col("status") == "measured"
@@ -113,7 +118,7 @@ class Cube:
         )
 
     def _absent(self, trials: pl.DataFrame) -> BoolCube:
-        """Mark the points of some trials' cases that have no value there."""
+        """Mark the points of the trials' cases that have no value in the trial's block."""
         shape = (len(self.platforms), self.cases.height, self.values.shape[-1])
         cases = np.zeros(shape, np.bool_)
         cases[_positions(trials, "p", "case", "at")] = True
@@ -121,7 +126,7 @@ class Cube:
         return cases[:, case_of_point] & np.isnan(self.values)
 
     def _lost(self, placed: pl.DataFrame) -> BoolCube:
-        """Mark the metrics that launches beyond their limit lack, or have cut short."""
+        """Mark the values that are missing because a launch exceeded its limit or was cut short."""
         metric_number = pl.struct("case", "metric").rank("dense").cast(pl.Int64)
         numbers = self.points.select(metric_number)
         metric = numbers.to_series().to_numpy()
@@ -134,7 +139,7 @@ class Cube:
         return lost | self._absent(placed.filter("timed_out"))
 
     def boots_of(self, platforms: Sequence[str]) -> tuple[IntCube, IntCube]:
-        """Return which blocks ran in which boot of some platforms, for `bareline.stats.grouped`."""
+        """Return blocks of some platforms, and their boots, for `bareline.stats.grouped`."""
         codes = [self.platforms.index(name) for name in platforms]
         is_here = pl.col("p").is_in(codes)
         booted = self._boots.filter(is_here)
@@ -144,7 +149,7 @@ class Cube:
         return blocks.astype(np.int64), numbers.to_numpy().astype(np.int64)
 
     def of(self, platform: str) -> FloatCube:
-        """Return a platform's values, shape (points, blocks)."""
+        """Return the values of a platform, shape (points, blocks)."""
         number = self.platforms.index(platform)
         values: FloatCube = self.values[number]
         return values
@@ -153,7 +158,10 @@ class Cube:
 def laid_out(
     table: pl.DataFrame, column: str, shape: tuple[int, ...], *positions: str
 ) -> FloatCube:
-    """Return a column as an array, by its position columns; NaN where a value is missing."""
+    """Return `column` as an array of `shape`, NaN for a missing value.
+
+    - `positions`: the columns that contain the index of each value along each axis.
+    """
     values = np.full(shape, np.nan)
     cells = _positions(table, *positions)
     values[cells] = table.get_column(column).to_numpy()

@@ -1,4 +1,4 @@
-"""The date of a run: when it was begun, or when the outputs that it imported were measured."""
+"""The date of a run: its start, or for an imported run the time when its outputs were measured."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from bareline.vocabulary.dates import DATED_FACT, DateSource
 
 @dataclass(frozen=True, slots=True)
 class RunDate:
-    """When a run was measured.
+    """The date on which a run was measured.
 
-    - `text`: ISO 8601, as run directories have it.
-    - `source`: the least certain of the sources of its outputs' dates, or "run" for a measured run.
+    - `text`: the date in ISO 8601, as in the names of run directories.
+    - `source`: the least certain source of the dates of imported outputs; "run" for a measured run.
     """
 
     text: str
@@ -23,17 +23,17 @@ class RunDate:
 
     @property
     def is_of_files(self) -> bool:
-        """Whether a part of it is only the time of imported files, which copies lose."""
+        """Whether the date is only the timestamp of an imported file, which a copy may change."""
         return self.source == DateSource.FILE
 
     @property
     def day(self) -> str:
-        """The day alone: ``2024-02-05``."""
+        """The day of the date, such as ``2024-02-05``."""
         return self.text[:10]
 
     @property
     def moment(self) -> datetime:
-        """The date as a moment; without a zone it counts as UTC."""
+        """The date as a moment; a date without a time zone counts as UTC."""
         moment = datetime.fromisoformat(self.text)
         if moment.tzinfo:
             return moment
@@ -41,9 +41,9 @@ class RunDate:
 
 
 def date_of(run: Run) -> RunDate:
-    """Return when a run was measured: an import's first trial, else when the run was begun.
+    """Return the date of a run: the start of a measured run, or of an imported run's first trial.
 
-    An import of before dates were recorded counts as undated.
+    An imported run whose trials have no dates gets the date of its import.
     """
     if not run.header.imported:
         return RunDate(run.header.created)

@@ -1,8 +1,8 @@
-"""Meanings of metrics from the headers of runs: one meaning for all runs together.
+"""The unit and the good direction of each metric, from the headers of runs: equal in all runs.
 
-Runs that declare a metric in another unit of the same dimension are converted. A unit of another
-dimension is refused, and so is a metric that is better lower in one run and better higher in
-another: a ratio of such values has no meaning.
+If runs declare a metric in different units of one dimension, their values are converted. Units of
+different dimensions are an error. So is a metric that is better lower in one run and better higher
+in another run, because a ratio of such values has no meaning.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Factors = dict[tuple[str, str], float]  #: By probe and metric.
 
 @dataclass(frozen=True, slots=True)
 class _Declared:
-    """How a run declares a metric."""
+    """The declaration of a metric in one run."""
 
     run: Run
     unit: str
@@ -33,10 +33,10 @@ class _Declared:
 
 
 def declarations(runs: Sequence[Run]) -> tuple[pl.DataFrame, list[Factors]]:
-    """Return the meaning of each metric, and the factor that converts each run's values to it.
+    """Return the meaning of each metric, and factors that convert each run's values to its unit.
 
-    Gives a row per probe and metric: probe, metric, layer, title, unit, better, detail, headline.
-    And for each run the factors that are not 1.
+    The table has a row per probe and metric: probe, metric, layer, title, unit, better, detail,
+    headline. The list has for each run the factors that are not 1.
 
     Raises AnalysisError: runs disagree on the unit of a metric, or on which direction is better.
     """
@@ -79,7 +79,7 @@ def _metrics(runs: Sequence[Run]) -> dict[tuple[str, str], list[_Declared]]:
 
 
 def _unit(probe: str, metric: str, declared: Sequence[_Declared]) -> str:
-    """Return the unit of a metric for all runs: a base unit where any run has one."""
+    """Return the common unit of a metric: a base unit if any run uses a base unit."""
     chosen = declared[0]
     for in_run in declared:
         if in_run.unit in BASE_UNITS:
@@ -91,7 +91,7 @@ def _unit(probe: str, metric: str, declared: Sequence[_Declared]) -> str:
             other_unit = _unit_words(in_run.unit)
             raise AnalysisError(
                 f"{probe} has {metric} in {unit} in one run and in "
-                f"{other_unit} in the other: that is not the same quantity",
+                f"{other_unit} in the other: so that the two are different quantities",
                 where=f"{chosen.run.path}, {in_run.run.path}",
                 hint=_ALONE,
             )
@@ -105,7 +105,7 @@ def _unit_words(unit: str) -> str:
 
 
 def _better(probe: str, metric: str, declared: Sequence[_Declared]) -> str:
-    """Return the good direction of a metric for all runs, "none" without any."""
+    """Return the good direction of a metric in all runs; "none" if the metric has none."""
     directed: dict[str, Run] = {}
     for in_run in declared:
         if in_run.better != "none":

@@ -1,7 +1,7 @@
 """The digest of a run for histories: its medians, facts and date, cached by the run's content.
 
-A night's run does not change any more. Its digest is made once, and found again by the hash of the
-files that it was made from: a history of a thousand runs reads a thousand small files.
+A completed run does not change any more. So its digest is computed once and cached by the hash of
+the run's files. The history of a thousand runs then reads a thousand small files.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Incomplete:
-    """A run that cannot be a part of a history, and why."""
+    """A run that cannot be a part of a history, with the reason."""
 
     path: Path
     why: str
@@ -76,10 +76,10 @@ class Incomplete:
 class RunDigest:
     """The part of a run that a history needs.
 
-    - `margin`: the equivalence margin that its study declares.
-    - `defaults`: parameters of each probe that its cases do not mention.
-    - `facts`: flat facts by platform.
-    - `table`: the columns of `ROW`, one row for each point that has a direction.
+    - `margin`: the equivalence margin that the run's study declares.
+    - `defaults`: the default parameters of each probe, by the probe's name.
+    - `facts`: the flat facts of each platform.
+    - `table`: one row for each point whose metric has a good direction, with the columns of `ROW`.
     """
 
     path: Path
@@ -100,7 +100,7 @@ class RunDigest:
 
 
 def read_digest(path: Path) -> RunDigest | Incomplete:
-    """Return the digest of the run at `path`, or why the run cannot be a part of a history."""
+    """Return the digest of the run at `path`, or the reason why a history cannot include it."""
     try:
         key = content_key(path, _FORM)
         content = _find(key)
@@ -125,14 +125,14 @@ def _find(key: str) -> _Content | None:
 
 
 def _content_of(run: Run) -> _Content:
-    """Return the content of a run's digest.
+    """Compute the content of a run's digest.
 
-    Raises AnalysisError: the run is incomplete, or has no values that could be compared.
+    Raises AnalysisError: the run is incomplete, or has no values that can be compared.
     """
     if run.is_being_written():
-        raise AnalysisError("it is being measured now")
+        raise AnalysisError("the run is being measured now")
     if _is_torn(run.path / RECORDS_FILE):
-        raise AnalysisError("its last record is torn: it was killed")
+        raise AnalysisError("its last record is incomplete because bareline was killed")
     records = read_runs([run])
     table = summarize(records)
     simulated = set()

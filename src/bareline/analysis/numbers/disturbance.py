@@ -1,4 +1,4 @@
-"""Trials that other programs, a hypervisor, heat or a change of speed disturbed.
+"""Trials that other programs, a hypervisor, heat or a change of clock frequency disturbed.
 
 `DISTURBANCES` contains the codes of all disturbances. Code that excludes disturbed trials, counts
 them or prints their number uses this module.
@@ -20,11 +20,11 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 @dataclass(frozen=True, slots=True)
 class Disturbed:
-    """How many of some trials were disturbed.
+    """The number of disturbed trials among the measured ones.
 
-    - `trials`: all measured trials; `disturbed`: the disturbed ones among them.
-    - `left_out`: disturbed trials that are not used.
-    - `kinds`: number of trials by the words for their disturbance.
+    - `trials`: the number of measured trials; `disturbed`: the number of disturbed trials.
+    - `left_out`: the number of disturbed trials that are not used.
+    - `kinds`: the number of trials for each kind of disturbance, by its words.
     """
 
     trials: int
@@ -34,7 +34,7 @@ class Disturbed:
 
 
 def disturbed_trials(records: Records) -> Disturbed:
-    """Count the disturbed trials of some records; all of them are used."""
+    """Count the disturbed trials of `records`; every disturbed trial counts as used."""
     measured = _measured(records)
     kinds = _kinds(measured.get_column("caveats").to_list())
     number = measured.filter(_is_disturbed()).height
@@ -42,10 +42,10 @@ def disturbed_trials(records: Records) -> Disturbed:
 
 
 def without_disturbed_trials(records: Records) -> tuple[Records, Disturbed]:
-    """Return records without disturbed trials, and how many were left out.
+    """Return the records without disturbed trials, and the numbers of disturbed trials.
 
-    A case of a platform that would keep fewer than six launches keeps all that it has: its interval
-    is as wide as they spread.
+    If a case of a platform would have fewer than six launches left, none of its launches is
+    excluded; the disturbed launches then only widen its interval.
     """
     seen = disturbed_trials(records)
     if not seen.disturbed:

@@ -1,9 +1,10 @@
-"""The family of all claims: points, means over several points, and lost launches.
+"""Test all claims as one family: claims on points, on means over points, and on lost launches.
 
-Measurements in common blocks are tested by exchanging names in whole boots, all points and means
-at once. Launches of separate runs are paired by their order first; a difference within their noise
-is not certain. The launches that either side lost to a limit are tested in the same family. The
-chance of any false claim in the family is at most 5 %.
+Measurements in common blocks are tested by exchanging the platforms' names in whole boots, for all
+points and means at once. Launches of separate runs are first paired by their order; a difference
+that noise may explain is then not certain. A launch is lost if it exceeded a time limit; the
+numbers of lost launches are tested in the same family. The probability that any claim of the family
+is false is at most 5 %.
 """
 
 from __future__ import annotations
@@ -29,14 +30,15 @@ _ONE_LOOK = Looks()
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Certain points, and certain means over several points, as one family.
+    """The results of testing points, and means over several points, as one family.
 
-    - `points`: for each pair the p-value of each point, NaN where a point was not tested.
-    - `by_loss`: 1 or -1 where lost launches alone make a point worse or better, else 0.
-    - `means`: for each pair and group; None below two points with a ratio, or with few launches.
-    - `exchanged`: the fewest blocks, boots or pairs of launches that are exchanged together.
+    - `points`: for each pair the p-value of each point, NaN for a point that was not tested.
+    - `by_loss`: 1 or -1 if lost launches alone make a point worse or better, else 0.
+    - `means`: for each pair and group its mean; None below two points with a ratio, or with few
+      launches.
+    - `exchanged`: the smallest number of blocks, boots or pairs of launches in a test.
     - `short`: the platforms with too few possible exchanges for any certain row.
-    - `needed`: the number of blocks, boots or pairs of launches that they need; 0 without any.
+    - `needed`: the number of blocks, boots or pairs of launches that these platforms need; else 0.
     """
 
     points: list[FloatCube]
@@ -55,12 +57,13 @@ def family_wise(
     weights: Sequence[FloatCube] | None = None,
     looks: Looks = _ONE_LOOK,
 ) -> Family:
-    """Test all points of all pairs, and means over some of them, as one family.
+    """Test all points of all pairs, and means over some of the points, as one family.
 
-    - `tested`: the points of each pair to test; the remaining points get NaN.
-    - `groups`: for each pair the points of each mean to test: the points of a finding.
-    - `weights`: for each pair the factors of its points' statistics.
-    - `looks`: a row is certain if it is certain at any planned look that was reached.
+    - `tested`: for each pair a mask of the points to test; the p-value of any other point is NaN.
+    - `groups`: for each pair the points of each mean to test, such as the points of a finding.
+    - `weights`: for each pair the factor of each point's test statistic.
+    - `looks`: the planned interim analyses. A row is certain if it is certain at any analysis that
+      the run has reached.
     """
     if not groups:
         groups = [()] * len(pairs)
@@ -98,7 +101,7 @@ def family_wise(
 
 
 def _at_points(members: Sequence[Members], tests: WithLosses) -> Discoveries:
-    """Return the p-values and the sides that lost more at all points of each pair."""
+    """Return the p-values and the sides that lost more, at all points of each pair."""
     points = []
     by_loss = []
     for member, p_of_pair, loss_of_pair in zip(members, tests.p, tests.by_loss, strict=True):
@@ -113,7 +116,7 @@ def _members(
     groups: Sequence[Sequence[Points]],
     weights: Sequence[FloatCube],
 ) -> list[Members]:
-    """Return the tested points and means of each pair."""
+    """Return the members of the family, which are tested points and means, for each pair."""
     members = []
     for pair, mask, groups_of_pair, weight in zip(pairs, tested, groups, weights, strict=True):
         members.append(Members(pair, mask, groups_of_pair, weight))
@@ -122,9 +125,9 @@ def _members(
 
 @dataclass(frozen=True, slots=True)
 class _Exchange:
-    """The p-values of members by exchanging blocks, over all looks and families.
+    """The p-values of members by exchanging blocks: the smallest of all interim analyses.
 
-    - `exchanged`: the blocks that are exchanged together, by platform.
+    - `exchanged`: for each platform the number of blocks that were exchanged.
     """
 
     p: list[FloatCube]
@@ -134,7 +137,7 @@ class _Exchange:
 def _exchange(
     members: Sequence[Members], families: Sequence[_Exchanged], margin: float, looks: Looks
 ) -> _Exchange:
-    """Test members by exchanging the names of platforms, at each look that was taken."""
+    """Test members by exchanging the names of platforms, at each interim analysis that was made."""
     p = [member.blank() for member in members]
     exchanged: dict[str, int] = {}
     for family in families:
@@ -152,13 +155,13 @@ def _exchange(
 
 
 def _of_all(p: FloatCube, families: Sequence[_Exchanged], alpha: float) -> FloatCube:
-    """Return the p-values of a family over all families, where a look spends `alpha`."""
+    """Return the p-values of a family, corrected for all families; a look spends `alpha`."""
     return p * len(families) * (stats.CERTAIN_ALPHA / alpha)
 
 
 @dataclass(frozen=True, slots=True)
 class _Together:
-    """Members whose blocks are exchanged together: their values, one after the other."""
+    """Members whose blocks are exchanged together, with their values one after the other."""
 
     members: Sequence[Members]
     blocks: IntCube
@@ -170,23 +173,26 @@ class _Together:
 
     @property
     def weight(self) -> FloatCube:
-        """The factors of their statistics."""
+        """The factors of all members' test statistics, one after the other."""
         weights = [member.weight for member in self.members]
         return np.concatenate(weights)
 
     def zone(self, margin: float) -> FloatCube:
-        """Return the distances from no difference that do not matter."""
+        """Return for each row of `differences` the distance from 0 that does not matter."""
         zones = [member.zone(margin) for member in self.members]
         return np.concatenate(zones)
 
     def differences(self, until: int | None = None) -> FloatCube:
-        """Return their differences, of a run's first blocks alone if `until` is given."""
+        """Return the differences of all members, one row for each point or mean.
+
+        - `until`: use only this number of first blocks of a run; None: all blocks.
+        """
         rows = [member.differences(self.blocks, until) for member in self.members]
         return np.concatenate(rows)
 
 
 def _beyond_noise(members: Sequence[Members], p: Sequence[FloatCube]) -> list[FloatCube]:
-    """Return p-values of at most 1; 1 where the noise of two separate runs may explain a member."""
+    """Return p-values of at most 1; 1 if the noise of two separate runs may explain the member."""
     limited = []
     for member, p_of_pair in zip(members, p, strict=True):
         explained = ~np.isnan(p_of_pair) & member.within_noise()
@@ -196,14 +202,14 @@ def _beyond_noise(members: Sequence[Members], p: Sequence[FloatCube]) -> list[Fl
 
 
 def _fewest_exchanged(looks: Looks, families: int) -> int:
-    """Return how many blocks must be exchanged for any certain row."""
+    """Return the smallest number of exchanged blocks with which any row can become certain."""
     errors_of_looks = [alpha for _, alpha in looks.taken]
     errors = errors_of_looks or [looks.spent]
     return fewest_blocks(min(errors) / families)
 
 
 class Discoveries(NamedTuple):
-    """The q-values of each pair's points, and the side that lost certainly more launches."""
+    """The q-values of each pair's points, and the side that certainly lost more launches."""
 
     points: list[FloatCube]
     by_loss: list[IntCube]
@@ -212,7 +218,7 @@ class Discoveries(NamedTuple):
 def discoveries(
     pairs: Sequence[PlatformPair], tested: Sequence[BoolCube], margin: float
 ) -> Discoveries:
-    """Return q-values (false discovery rate) for `Family.points` and `Family.by_loss`."""
+    """Return q-values (false discovery rate), as `Family.points` and `Family.by_loss`."""
     members = []
     for pair, mask in zip(pairs, tested, strict=True):
         members.append(Members(pair, mask, (), np.ones(mask.shape)))
@@ -237,7 +243,7 @@ def discoveries(
 
 
 def _discoveries_of_losses(p: FloatCube, least: FloatCube) -> FloatCube:
-    """Return the q-values of lost launches, among the tests that could be certain."""
+    """Return the q-values of lost launches; tests that cannot be significant are left out."""
     could_be_certain = least <= stats.LOST_ALPHA
     testable = np.where(could_be_certain, p, np.nan)
     return stats.false_discovery(testable)
@@ -252,7 +258,7 @@ def certainly_beyond(
     above: bool,
     looks: Looks = _ONE_LOOK,
 ) -> list[BoolCube]:
-    """Return the points whose ratio is certainly above, or below, a limit.
+    """Return for each pair the points whose ratio is certainly above, or below, a limit.
 
     The probability of any false "certainly" among all points of all pairs is at most 5 %. A point
     without a ratio is never certain. `tested` and `weights` are as for `family_wise`.
@@ -301,7 +307,7 @@ def _certain(
 class _Exchanged(NamedTuple):
     """Pairs whose blocks are exchanged together.
 
-    - `blocks`: the group of each block; blocks of one group are exchanged together.
+    - `blocks`: the group of each block; the blocks of a group are exchanged together.
     - `numbers`: the numbers of the pairs.
     """
 
@@ -312,14 +318,14 @@ class _Exchanged(NamedTuple):
 def _families(
     pairs: Sequence[PlatformPair], *, exact: bool = False, apart: bool = True
 ) -> list[_Exchanged]:
-    """Return the groups of blocks that are exchanged together, and the numbers of their pairs.
+    """Return the families of pairs: the pairs of a family exchange the same groups of blocks.
 
-    - `exact`: also pairs without noise.
-    - `apart`: also pairs of separate runs, whose launches are paired by their order.
+    - `exact`: also include pairs without noise.
+    - `apart`: also include pairs of separate runs, whose launches are paired by their order.
 
-    Blocks that share a boot in any pair go together. Where that leaves a pair fewer than six groups
-    that has more by itself, pairs with unlike boots are families of their own. The claims of a pair
-    with few boots are about these boots, which bind no other pair.
+    Blocks that share a boot in any pair are in one group. This can leave a pair fewer than six
+    groups, although its own boots make more. Then pairs with different boots are separate families,
+    so that a pair with few boots does not limit the remaining pairs.
     """
     numbers = []
     for number, pair in enumerate(pairs):
@@ -340,7 +346,7 @@ def _families(
 
 
 def _common_boots(boots: Sequence[Boots]) -> IntCube:
-    """Return groups of blocks: blocks that share a boot in any pair are in one group."""
+    """Return the group of each block: blocks that share a boot in any pair are in one group."""
     blocks = boots[0].groups.size
     binding = []
     for part in boots:
@@ -362,7 +368,7 @@ def _is_exchanged(pair: PlatformPair, *, exact: bool, apart: bool) -> bool:
 
 
 def _enough(pair: PlatformPair, common: IntCube) -> bool:
-    """Whether common groups of blocks leave a pair six groups, or as many as it has by itself."""
+    """Whether the common groups leave a pair six groups, or as many as its own boots make."""
     blocks = pair.exchanged_blocks
     alone = np.unique(pair.boots.groups[blocks]).size
     joint = np.unique(common[blocks]).size
@@ -370,7 +376,7 @@ def _enough(pair: PlatformPair, common: IntCube) -> bool:
 
 
 def _share_least(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCube) -> None:
-    """Keep for each member the smallest p-value of all looks; NaN counts as none."""
+    """Replace each p-value by its value in `joint` if that is smaller; NaN counts as no value."""
     looked = [np.empty(0)] * len(parts)
     for number in numbers:
         looked[number] = parts[number]
@@ -381,7 +387,7 @@ def _share_least(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCub
 
 
 def _share(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCube) -> None:
-    """Distribute joint values over the parts that they were joined from."""
+    """Split `joint` and write its pieces to the parts with these numbers."""
     sizes = [parts[number].size for number in numbers]
     ends = np.cumsum(sizes)[:-1]
     shares = np.split(joint, ends)

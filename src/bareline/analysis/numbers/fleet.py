@@ -1,7 +1,8 @@
 """Measurements of every node and every pair of nodes of a fleet, as arrays.
 
-A probe of a fleet gives samples whose point names a node, or a node and its peer. Values are
-logarithms, larger is worse, so that a difference is a factor whatever the metric's direction.
+The points of a fleet probe's samples name a node, or a node and its peer. Values are stored as
+logarithms and larger means worse, whatever the metric's direction; so a difference of two values is
+the logarithm of a factor.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from bareline.vocabulary.nodeset import unfold
 class FleetMetric:
     """One metric of a probe over a fleet.
 
-    - `units`, `ends`: of each row the node, or both; indices have the shape (rows, 1 or 2).
-    - `values`: of shape (rows, launches), logarithms, larger is worse; NaN where a launch has none.
+    - `units`, `ends`: the node of each row, or the two nodes, as names and as indices; the indices
+      have the shape (rows, 1 or 2).
+    - `values`: logarithms of shape (rows, launches), larger is worse; NaN if a launch has no value.
     """
 
     probe: str
@@ -40,7 +42,7 @@ class FleetMetric:
 
     @property
     def of_pairs(self) -> bool:
-        """Whether it is of pairs of nodes."""
+        """Whether the metric is measured for pairs of nodes."""
         return bool(self.ends.shape[1] == 2)
 
 
@@ -56,7 +58,7 @@ class NodeFleet:
 
     @property
     def groups(self) -> IntArray:
-        """Number of each node's switch; -1 where it has none."""
+        """The number of each node's switch; -1 for a node whose switch is not known."""
         numbers: dict[str, int] = {}
         for number, names in enumerate(self.switches.values()):
             numbers.update(dict.fromkeys(names, number))
@@ -65,7 +67,7 @@ class NodeFleet:
 
 
 def fleets(records: Records) -> list[NodeFleet]:
-    """Return the fleet of every platform of which nodes were measured one by one."""
+    """Return the fleet of each platform whose nodes were measured individually."""
     different_points = records.values.get_column("point").unique()
     points = different_points.cast(pl.String)
     of_nodes = points.filter(points.str.starts_with("node="))
@@ -112,7 +114,7 @@ def _fleet(platform: str, rows: pl.DataFrame, facts: Mapping[str, Scalar]) -> No
 
 
 def _natural(name: str) -> list[tuple[str, int]]:
-    """Order n2 before n10."""
+    """Return a sort key that puts n2 before n10."""
     parts = []
     for word, digits in re.findall(r"(\D*)(\d+|$)", f"{name} "):
         parts.append((word, int(digits or -1)))
@@ -124,7 +126,7 @@ def _measured(
 ) -> FleetMetric:
     """Return one metric of a fleet as an array.
 
-    - `units`: the nodes of each point; `numbers`: of the nodes.
+    - `units`: the node or nodes of each point; `numbers`: the number of each node.
     """
     first = rows.row(0, named=True)
     sign = 1.0
@@ -161,7 +163,7 @@ def _measured(
 
 
 def read_switches(text: str, measured: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
-    """Read which measured nodes hang on which switch: ``leaf1: n[1-16]; leaf2: n[17-32]``."""
+    """Return the measured nodes of each switch; `text` is ``leaf1: n[1-16]; leaf2: n[17-32]``."""
     switches = {}
     for part in text.split(";"):
         name, colon, nodes = part.partition(":")

@@ -1,9 +1,9 @@
-"""The frames of one run, and the cases in it that are comparable with another run's cases.
+"""The tables (frames) of a run, with cases that can be compared with cases of another run.
 
-Two ranks on one node talk through memory, on two nodes through a network: whatever differs
-between them is not the cost of a platform. Nodes, ranks per node, threads per rank and their places
-on a node must be equal, unless the study asks for another pairing (``layouts = "any"``); then a
-caveat and the sentence report it. Each layout that a platform measured is a case of its own.
+Two ranks on one node communicate through memory, and on two nodes through a network. This
+difference is not the cost of a platform. So nodes, ranks per node, threads per rank and pinning
+must be equal, unless the study permits different ones (``layouts = "any"``); then a caveat and the
+sentence report the difference. Each layout that a platform measured is a separate case.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bareline.vocabulary.place import CASE, layout_words
 
 
 class Frames(NamedTuple):
-    """The frames of one run."""
+    """The tables of one run, as data frames."""
 
     trials: pl.DataFrame
     values: pl.DataFrame
@@ -32,7 +32,7 @@ class Frames(NamedTuple):
 
     @property
     def case_texts(self) -> list[parameters.CaseText]:
-        """The texts of its cases; a case without parameters has an empty text."""
+        """The texts of the run's cases; a case without parameters has an empty text."""
         texts: list[parameters.CaseText] = []
         for frame in (self.trials, self.left_out, self.planned):
             if frame is not None:
@@ -40,7 +40,7 @@ class Frames(NamedTuple):
         return texts
 
     def with_cases(self, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Frames:
-        """Change all frames with the columns of a case in the same way."""
+        """Apply `change` to all frames that have the columns of a case."""
         planned = self.planned
         if planned is not None:
             planned = change(planned)
@@ -50,7 +50,7 @@ class Frames(NamedTuple):
 
 
 def read_frames(run: Run) -> Frames:
-    """Read the tables of a run, with the run's own names of cases."""
+    """Read the tables of a run; the cases have the names that the run gave them."""
     trials, values = run.tables()
     sessions = run.sessions().items()
     machines = {number: session.machine for number, session in sessions}
@@ -82,7 +82,7 @@ def read_frames(run: Run) -> Frames:
 
 
 def _left_out(run: Run) -> pl.DataFrame:
-    """Return the cases that a run's plan left out, with the reasons."""
+    """Return the cases that were excluded when the run was planned, with the reasons."""
     left_out = run.left_out()
     places = [(row.platform, row.case) for row in left_out]
     cases = _cases(places)
@@ -132,7 +132,7 @@ def name_cases(frame: pl.DataFrame, texts: Text) -> pl.DataFrame:
 
 
 def with_parameters(params: str, pinning: str, *, profile: bool = False) -> str:
-    """Add distinctions other than the probe's parameters to the text of cases."""
+    """Return the text of a case with its pinning, and with ``profile=true`` for a profiled case."""
     if not profile and not pinning:
         return params
     marked = {**parse_point(params), **parse_point(pinning)}
@@ -145,7 +145,7 @@ ANY = "any"
 
 
 def layouts(trials: pl.DataFrame) -> pl.DataFrame:
-    """Return platform, case, layout and nodes_used of each case whose layout is one and known."""
+    """Return platform, case, layout and nodes_used of each case with exactly one known layout."""
     with_known = trials.drop_nulls("layout").select("platform", *CASE, "layout")
     with_layout = with_known.unique()
     layouts_of_case = pl.len().over("platform", *CASE)
@@ -158,7 +158,7 @@ def layouts(trials: pl.DataFrame) -> pl.DataFrame:
 
 @cache
 def unlike_text(layout: str | None, base_layout: str | None) -> str:
-    """Describe how two layouts differ; nothing where they do not, or one is unknown."""
+    """Describe how two layouts differ; empty if they are equal, or if either is unknown."""
     if layout is None:
         return ""
     if base_layout is None:
@@ -181,9 +181,11 @@ def _layout_words(layout: Layout, *, with_pinning: bool) -> str:
 
 
 def split_trials(trials: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame:
-    """Return trials whose cases have the nodes and threads that the trials ran on.
+    """Return trials whose cases have the nodes and threads on which the trials ran.
 
-    A study may give the nodes of a case: launches with given nodes are more blocks of the case.
+    A study may name the nodes for a case. Its launches on named nodes become additional blocks.
+
+    - `split`: the cases with several layouts, from `split_of`.
     """
     if split.is_empty():
         return trials
@@ -195,7 +197,10 @@ def split_trials(trials: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame:
 
 
 def split_cases(frame: pl.DataFrame, split: pl.DataFrame, *more: str) -> pl.DataFrame:
-    """Return the rows of cases, once for each layout of a case."""
+    """Return a frame in which each row of a split case appears once for each of its layouts.
+
+    - `more`: columns by which rows are joined with `split`, in addition to the columns of a case.
+    """
     joined = frame.join(split, on=[*CASE, *more], how="left", maintain_order="left")
     return joined.with_columns(
         nodes=pl.coalesce("layout_nodes", "nodes"),
@@ -205,11 +210,11 @@ def split_cases(frame: pl.DataFrame, split: pl.DataFrame, *more: str) -> pl.Data
 
 
 def split_of(trials: pl.DataFrame) -> pl.DataFrame:
-    """Return the cases whose layout changed on a platform, e.g. as a run continued on other nodes.
+    """Return the cases whose layout changed on a platform, as when a run continued on other nodes.
 
-    They are split on every platform, so that equal layouts are still compared. The result has the
-    columns of a case, each layout that it had anywhere, and the nodes, threads and parameters (with
-    the pinning) of that layout.
+    Such a case is split on every platform, so that equal layouts are still compared. The result has
+    the columns of a case, each layout of the case on any platform, and the nodes, threads and
+    parameters (with the pinning) of that layout.
     """
     with_layout = trials.drop_nulls("layout")
     layouts_count = pl.col("layout").n_unique()

@@ -1,7 +1,8 @@
-"""The medians of many runs in one table, so that equal rows of two runs are the same quantity.
+"""The medians of many runs in one table, in which equal rows of two runs are the same quantity.
 
-The latest run defines each metric. Values of another run in a unit that cannot be converted, or of
-the opposite direction, are left out and named; parameters that were replaced are also named.
+The latest run defines each metric. Values of another run are left out if their unit cannot be
+converted, or if their good direction is the opposite one. `RunHistory.differences` names such
+values, and also parameters that were replaced.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class RunHistory:
-    """Runs in the order of their dates.
+    """The medians of several runs, ordered by the date of the run.
 
     - `table`: the columns of `ROW`, and the number of the run as "run".
-    - `incomplete`: runs that cannot be a part of it.
-    - `differences`: sentences on studies, units and parameters that are not the same everywhere.
+    - `incomplete`: the runs that the history cannot contain.
+    - `differences`: sentences on studies, units and parameters that differ between runs.
     """
 
     runs: tuple[RunDigest, ...]
@@ -41,9 +42,9 @@ class RunHistory:
 
 
 def history_from(runs: Sequence[RunDigest], incomplete: Sequence[Incomplete]) -> RunHistory:
-    """Return the history of runs that are in the order of their dates.
+    """Return the history of runs that are sorted by date.
 
-    Raises AnalysisError: there is no complete run.
+    Raises AnalysisError: no run is complete.
     """
     if not runs:
         why = ""
@@ -64,7 +65,7 @@ def history_from(runs: Sequence[RunDigest], incomplete: Sequence[Incomplete]) ->
 
 
 def _with_case_texts(table: pl.DataFrame, runs: Sequence[RunDigest]) -> pl.DataFrame:
-    """Name cases so that equal texts are equal parameters, whatever defaults the runs had."""
+    """Name cases so that equal texts mean equal parameters, whatever the runs' defaults were."""
     cases = table.select("run", "probe", "params").unique(maintain_order=True)
     texts_of_runs: list[list[CaseText]] = [[] for _ in runs]
     for run, probe, params in cases.iter_rows():
@@ -106,7 +107,7 @@ class _Meaning(NamedTuple):
 
 
 class _RunMetric(NamedTuple):
-    """A metric of a probe in a run, with its meaning there."""
+    """A metric of a probe in a run, with its unit and direction in that run."""
 
     run: int
     probe: str
@@ -132,7 +133,10 @@ def _metrics(table: pl.DataFrame) -> list[_RunMetric]:
 def _with_one_meaning(
     table: pl.DataFrame, runs: Sequence[RunDigest]
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Convert values to one unit for each metric; return also sentences on values left out."""
+    """Convert the values of each metric to one unit.
+
+    Returns the table, and sentences on values that were left out.
+    """
     metrics = _metrics(table)
     newest = _newest_meanings(metrics)
     rows = []
@@ -164,7 +168,7 @@ def _with_one_meaning(
 
 
 def _contradiction(earlier: _Meaning, newest: _Meaning) -> str:
-    """Return why values of an earlier run are not of the same quantity; empty where they are."""
+    """Return why the values of an earlier run are another quantity; empty if they are not."""
     if conversion(earlier.unit, newest.unit) is None:
         return f"is in {earlier.unit} there, not in {newest.unit}"
     if earlier.better != newest.better:
@@ -173,7 +177,7 @@ def _contradiction(earlier: _Meaning, newest: _Meaning) -> str:
 
 
 def _newest_meanings(metrics: Sequence[_RunMetric]) -> dict[_Key, _Meaning]:
-    """Return the meaning of each metric in its latest run, in a base unit where any run has one."""
+    """Return the meaning of each metric in its latest run, in a base unit if any run uses one."""
     newest = {metric.key: metric.meaning for metric in metrics}
     in_base_units = [metric for metric in metrics if metric.meaning.unit in BASE_UNITS]
     base_units = {metric.key: metric.meaning.unit for metric in in_base_units}
@@ -184,7 +188,7 @@ def _newest_meanings(metrics: Sequence[_RunMetric]) -> dict[_Key, _Meaning]:
 
 
 def _refusals(refused: _Refused) -> list[str]:
-    """Describe the metrics that are left out, with the names of the runs."""
+    """Describe the metrics whose values are left out, with the names of the runs."""
     sentences = []
     for (metric, reason), names in refused.items():
         different = list(dict.fromkeys(names))
@@ -194,7 +198,7 @@ def _refusals(refused: _Refused) -> list[str]:
 
 
 def _some(names: Sequence[str]) -> str:
-    """List the first names, and count the rest."""
+    """List the first few names, and count the remaining ones."""
     if len(names) <= _NAMED:
         return listing(list(names))
     first_names = listing(list(names[:_NAMED]))
@@ -202,7 +206,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _studies(runs: Sequence[RunDigest]) -> Iterator[str]:
-    """Yield a sentence where the runs are of several studies."""
+    """Yield a sentence if the runs belong to several studies."""
     studies = Counter(run.study for run in runs)
     if len(studies) > 1:
         names = []
@@ -213,7 +217,7 @@ def _studies(runs: Sequence[RunDigest]) -> Iterator[str]:
 
 
 def _replaced_cases(table: pl.DataFrame, runs: Sequence[RunDigest]) -> Iterator[str]:
-    """Yield a sentence for each probe whose cases were replaced by other cases from some run on."""
+    """Yield a sentence for each probe whose cases differ completely from a later run on."""
     cases = table.select("run", "platform", *CASE).unique(maintain_order=True)
     by_probe: dict[tuple[str, str], _CasesOfRuns] = {}
     for row in cases.iter_rows(named=True):
@@ -240,7 +244,7 @@ def _replaced_cases(table: pl.DataFrame, runs: Sequence[RunDigest]) -> Iterator[
 
 
 class _Replacement(NamedTuple):
-    """A run whose cases replace the cases before it, with a case of each."""
+    """A run whose cases replace earlier cases, with an old and a new case as example."""
 
     run: int
     before: Place

@@ -1,4 +1,7 @@
-"""The planned looks at a run, and how many of them it has reached."""
+"""The planned interim analyses ("looks") of a run, and how many of them it has reached.
+
+A look tests the blocks measured so far, and spends a part of the error of 5 %.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ from bareline.vocabulary.place import CASE
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """The planned looks at a run that tests may use; without a plan there is one look at the end.
+    """The planned looks of a run that tests may use; without a plan there is one look at the end.
 
-    - `planned`: the number of blocks before each look; empty without a plan.
-    - `reached`: how many of them the run has reached.
-    - `measured`: complete blocks that the run has.
+    - `planned`: the number of blocks that each look needs; empty without a plan.
+    - `reached`: the number of looks that the run has reached.
+    - `measured`: the number of complete blocks of the run.
     """
 
     planned: tuple[int, ...] = ()
@@ -34,14 +37,14 @@ class Looks:
 
     @property
     def spent(self) -> float:
-        """The error of all looks together."""
+        """The error that all looks spend together."""
         if self.planned:
             return sum(self.spending)
         return stats.CERTAIN_ALPHA
 
     @property
     def taken(self) -> tuple[tuple[int | None, float], ...]:
-        """The number of blocks (None for all) and the error of each look that was taken."""
+        """The number of blocks (None for all) and the error, of each look that was made."""
         if not self.planned:
             return ((None, stats.CERTAIN_ALPHA),)
         looks = zip(self.planned, self.spending, strict=True)
@@ -51,7 +54,7 @@ class Looks:
     def of(cls, records: Records) -> Looks:
         """Return the looks of a run; several runs together have no planned looks.
 
-        Raises AnalysisError: the run's file plans impossible looks.
+        Raises AnalysisError: the plan of looks in the run's file is invalid.
         """
         planned = records.study.get("looks")
         if planned is None or len(records.runs) > 1:
@@ -69,11 +72,11 @@ class Looks:
 
 
 def _complete_blocks(trials: pl.DataFrame, looks: Sequence[int]) -> int:
-    """Return how many blocks were measured to their end.
+    """Return the number of completely measured blocks.
 
-    An interrupted run lacks trials of its last block: fewer rows than planned are compared, and
-    chance decides which rows have the block. The cases of the block before are expected again; a
-    case that failed there may have been given up, and a look may end cases that are decided.
+    The last block of an interrupted run lacks trials. If the block counted, chance would decide
+    which rows include it. A block is complete if it has all cases of the block before, except the
+    cases that failed there (a run may give them up) and those that a look ended as decided.
     """
     if trials.is_empty():
         return 0

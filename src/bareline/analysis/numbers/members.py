@@ -1,4 +1,7 @@
-"""Claims on a pair's points, on means over several points, and on launches lost to limits."""
+"""The members of a family of claims: the points of a pair of platforms, and means over points.
+
+For each member, the numbers of launches lost to time limits are also tested.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,16 @@ Points = IntCube  #: Of one finding, by their rows in the cube.
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """The comparison of several points together: the mean of their logarithms.
+    """The comparison of several points together, by the mean of the logarithms of their ratios.
 
-    - `n`: values behind it: blocks, or boots where launches share one.
-    - `p`: the p-value over all of its family.
-    - `lost`, `base_lost`: launches of its cases that exceeded their limit.
-    - `by_loss`: 1 or -1 where lost launches alone make it certainly worse or better, else 0.
-    - `verdict`: open until `bareline.analysis.judgements.decide` decides it; certain or none.
+    - `n`: the number of values that the mean is based on: blocks, or boots if launches share a
+      boot.
+    - `p`: the p-value of the mean, adjusted for the whole family.
+    - `lost`, `base_lost`: launches that exceeded their time limit, of the platform and the
+      baseline.
+    - `by_loss`: 1 or -1 if the lost launches alone make the mean certainly worse or better, else 0.
+    - `verdict`: undecided until `bareline.analysis.judgements.decide` sets it; a mean is either
+      certain or undecided, never likely.
     """
 
     ratio: Estimate
@@ -41,7 +47,7 @@ class Mean:
 
 
 class Members:
-    """The tested points of a pair, and after them the means over groups of these points."""
+    """The members of one pair: its tested points, then the means over groups of these points."""
 
     def __init__(
         self, pair: PlatformPair, tested: BoolCube, groups: Sequence[Points], weight: FloatCube
@@ -69,11 +75,14 @@ class Members:
         return self.rows.size + len(self._averaged)
 
     def blank(self) -> FloatCube:
-        """Return a p-value for every member: 0 without noise, else NaN."""
+        """Return a p-value for every member: 0 for a pair without noise, else NaN."""
         return np.full(self.size, self.pair.blank_p)
 
     def _with_means(self, points: FloatCube, mean: Callable[[Points], Any]) -> FloatCube:
-        """Append to the values of points the values of the means, by a function of points."""
+        """Append to `points` the values of the means.
+
+        - `mean`: returns the value of a mean, from the points that it covers.
+        """
         values = [mean(averaged) for averaged in self._averaged_points]
         means = np.array(values, dtype=np.float64)
         blocks = points.shape[1:]
@@ -85,32 +94,38 @@ class Members:
         return self._with_means(points[self.rows], lambda averaged: mean_of(points[averaged]))
 
     def differences(self, blocks: IntCube, until: int | None = None) -> FloatCube:
-        """Return the differences of all members in blocks that are exchanged together.
+        """Return the differences of all members in groups of blocks, as an array (members, groups).
 
-        - `until`: the number of a run's first blocks that count, as in a planned look; None: all.
+        - `blocks`: the group of each block; the blocks of a group are exchanged together.
+        - `until`: the number of a run's first blocks to use, as in an interim analysis; None: all.
         """
         differences = self.pair.differences_until(until)
         return self._means_over(stats.collapsed(differences, blocks))
 
     def within_noise(self) -> BoolCube:
-        """Return for each member of two separate runs whether noise may explain its distance."""
+        """For each member of two separate runs, return whether noise may explain the difference.
+
+        False for all members if the platforms have common blocks.
+        """
         points = self.pair.within_noise(self.rows)
         means = [self.pair.mean_within_noise(averaged) for averaged in self._averaged_points]
         explained = np.concatenate([points, means])
         return explained.astype(np.bool_)
 
     def zone(self, margin: float) -> FloatCube:
-        """Return the distance from no difference that does not matter, of all members."""
+        """Return for each member the difference between the platforms that does not matter."""
         zone = self.pair.zone(margin)
         return self._with_means(zone[self.rows], lambda _: np.log1p(margin))
 
     @property
     def weight(self) -> FloatCube:
-        """The factor of each member's statistic: a mean represents many points.
+        """The factor of each member's test statistic, which is larger for means.
 
-        Among fifty noisy points one is often as extreme as their mean by some exchange of six
-        blocks. The sixth root gives the mean of fifty points, 5 % slower with 5 % of noise, 99
-        instead of 82 % of certainty, and takes 1 % from a lone loss (simulated).
+        A mean represents many points. Among fifty noisy points, the largest is often as extreme as
+        their mean, by some exchange of six blocks. The factor is the sixth root of the number of
+        points. With 5 % of noise, the probability that a mean of fifty points, each 5 % slower,
+        becomes certain rises from 82 to 99 %. For a loss at a single point it falls by 1 %
+        (simulated).
         """
 
         def of_mean(points: Points) -> float:
@@ -120,13 +135,16 @@ class Members:
         return self._with_means(self._weight[self.rows], of_mean)
 
     def at_points(self, members: Any, nothing: float = np.nan) -> Any:
-        """Return the members' values at all points of the cube, `nothing` at other points."""
+        """Return the members' values at all points of the cube, and `nothing` at other points."""
         values = np.full(self.pair.directed.shape, nothing, dtype=members.dtype)
         values[self.rows] = members[: self.rows.size]
         return values
 
     def means(self, p: FloatCube, by_loss: IntCube) -> list[Mean | None]:
-        """Return the mean over every group."""
+        """Return the mean over each group, None for a group without one.
+
+        - `p`, `by_loss`: the results of the tests, for all members.
+        """
         means: list[Mean | None] = [None] * len(self.groups)
         count = self.rows.size
         p_of_means = p[count:].tolist()
@@ -137,7 +155,7 @@ class Members:
         return means
 
     def _mean(self, points: Points, p: float, by_loss: int) -> Mean | None:
-        """Return the mean over points; None where a side has no value of them at all."""
+        """Return the mean over points; None if either platform has no value of the points."""
         pair = self.pair
         interval = self._interval(points)
         if finite(interval.ratio) is None:
@@ -170,7 +188,7 @@ class Members:
         return int(of_cases.sum())
 
     def _interval(self, points: Points) -> _MeanRatio:
-        """Return the mean ratio of points with its interval, of all launches that ended."""
+        """Return the mean ratio of points with its interval, from all launches that ended."""
         pair = self.pair
         if pair.exact:
             return self._exact_interval(points)
@@ -188,7 +206,7 @@ class Members:
         return _MeanRatio.of_logs(np.array(logs), launches)
 
     def _exact_interval(self, points: Points) -> _MeanRatio:
-        """Return the mean ratio of points without noise: the interval is that of the models."""
+        """Return the mean ratio of points without noise; its interval is the models' error."""
         ratios = self.pair.ratio
         figures = [ratios.ratio[points], ratios.lo[points], ratios.hi[points]]
         logs = np.log(figures)
@@ -196,9 +214,9 @@ class Members:
         return _MeanRatio.of_logs(np.nanmean(logs, axis=-1), fewest)
 
     def lost_shares(self) -> _LostShares:
-        """Return the shares of launches that both sides lost, of all members.
+        """Return for all members the share of launches that each of the two platforms lost.
 
-        Points of one case that were lost in the same launches are one test.
+        Points of one case that were lost in the same launches count as one test.
         """
         ended = self.pair.ended
         sides = [np.where(side.tried, side.lost, np.nan) for side in ended]
@@ -215,7 +233,7 @@ class Members:
 
 
 class _MeanRatio(NamedTuple):
-    """A mean ratio with its interval, not finite where it is open, and the values behind it."""
+    """A mean ratio with its interval and number of values; an unknown end is not finite."""
 
     ratio: float
     lo: float
@@ -224,13 +242,13 @@ class _MeanRatio(NamedTuple):
 
     @classmethod
     def of_logs(cls, logs: FloatCube, n: int) -> _MeanRatio:
-        """Return a mean ratio by the logarithms of it and of its ends."""
+        """Return a mean ratio from the logarithms of the ratio and of the interval's ends."""
         ratio, lo, hi = np.exp(logs).tolist()
         return cls(ratio, lo, hi, n)
 
 
 class _LostShares(NamedTuple):
-    """The share of each block's launches that both sides lost, of all members of a pair.
+    """The share of lost launches in each block, for all members of a pair and both platforms.
 
     - `patterns`: equal for members that were lost in the same launches of one case.
     """
@@ -256,12 +274,16 @@ def with_losses(
     spent: float | None = None,
     looks: int = 1,
 ) -> WithLosses:
-    """Combine the test of lost launches with p-values, which are compared with `alpha`.
+    """Combine p-values of measured values with the tests of lost launches.
 
-    Both have a share of the error, once any loss could be certain by its numbers alone.
+    If any loss could be certain by its number alone, the error is divided between the two kinds of
+    test.
 
-    - `spent`: the error that p-values spend at `alpha`, if it differs from `alpha`.
-    - `looks`: the number of looks at the data.
+    - `p`: the p-values of measured values, which are compared with `alpha`.
+    - `adjust`: returns p-values of losses adjusted for their number, from the p-values and the
+      smallest possible ones.
+    - `spent`: the error that the p-values spend at `alpha`, if it differs from `alpha`.
+    - `looks`: the number of interim analyses of the data.
     """
     tests = _loss_tests(members)
     adjusted = looks * tests.adjusted(adjust)
@@ -286,8 +308,9 @@ def with_losses(
 class _LossTests:
     """The tests of the lost launches of all members.
 
-    - `p`: the p-values; NaN without a lost launch. `least`: the smallest possible ones.
-    - `worse`: the side that lost more: 1, -1 or 0.
+    - `p`: the p-values; NaN for a member without a lost launch.
+    - `least`: the smallest possible p-values.
+    - `worse`: the side that lost more: 1 for the platform, -1 for the baseline, else 0.
     - `first`: for each member the number of the first member with the same pattern of losses.
     """
 
@@ -297,7 +320,7 @@ class _LossTests:
     first: IntCube
 
     def adjusted(self, adjust: Callable[[FloatCube, FloatCube], FloatCube]) -> FloatCube:
-        """Return the p-values adjusted for all different patterns of losses."""
+        """Return the p-values, adjusted for the number of different patterns of losses."""
         numbers = np.arange(self.first.size)
         different = np.flatnonzero(self.first == numbers)
         adjusted = np.full(self.first.size, np.nan)
@@ -347,7 +370,7 @@ def _has_losses(pair: PlatformPair) -> bool:
 
 
 def _first_of_each(patterns: Sequence[bytes]) -> IntCube:
-    """Return for each pattern the number of the first equal one."""
+    """Return for each pattern the number of the first pattern that is equal to it."""
     first: dict[bytes, int] = {}
     for number, pattern in enumerate(patterns):
         first.setdefault(pattern, number)

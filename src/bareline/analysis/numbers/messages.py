@@ -1,8 +1,8 @@
-"""The cost of messages: a start, bytes beyond it, and the steps of a tree.
+"""The time of messages: a start-up time, the time of the bytes, and the steps of a tree.
 
-Explanations of losses and predictions of programs use these functions alone, so that both divide a
-measured time in the same way. A time is measured at some sizes; between two sizes it is on the line
-between them, and beyond the largest size the last line goes on.
+Explanations of losses and predictions of programs use only these functions, so that both divide a
+measured time in the same way. A time between two measured sizes is interpolated linearly; beyond
+the largest size the last line is extended.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Times = Sequence[float] | npt.NDArray[np.float64]
 
 
 def time_at(sizes: Times, times: Times, size: float) -> float:
-    """Return the time of a message in s.
+    """Return the time of a message of `size` bytes in s.
 
     - `sizes`: measured sizes in bytes, ascending; `times`: their times in s.
     """
@@ -35,15 +35,15 @@ def time_at(sizes: Times, times: Times, size: float) -> float:
 
 
 def start_of(times: Times) -> float:
-    """Return the start of a message: the time of the smallest measured one."""
+    """Return the start-up time of a message: the time at the smallest measured size."""
     return float(times[0])
 
 
 def beyond_start(sizes: Times, times: Times, size: float) -> float:
-    """Return the time of the bytes of a message in s: all beyond its start."""
+    """Return the time of a message's bytes in s: its whole time minus the start-up time."""
     return time_at(sizes, times, size) - start_of(times)
 
 
 def tree_steps(ranks: int) -> int:
-    """Return the messages of a tree of ranks that follow one another, at least one."""
+    """Return the number of messages that follow one another in a tree of ranks, at least 1."""
     return math.ceil(math.log2(max(2, ranks)))

@@ -1,12 +1,13 @@
-"""Platforms that are models: simulated ones, and processors that a program emulates.
+"""Platforms that are models: simulated platforms, and platforms with an emulated processor.
 
-The same simulation gives the same value: no sample, no test. The facts of a calibrated platform
-contain its model's error against the measurements of its calibration. That error, not a spread,
-makes the interval of a simulated value; where the error is unknown, the value has no interval.
+A repeated simulation returns the same value, so there are no samples to test. The facts of a
+calibrated platform contain the error of its model against the calibration's measurements. This
+error, not a spread, is the interval of a simulated value; if the error is unknown, the value has no
+interval.
 
 A hypervisor that translates every instruction computes tens to hundreds of times slower than the
-hardware below it: a ratio of the two does not show the cost of a cloud. Its figures are in
-the tables, without a verdict.
+hardware below it, so the ratio does not show the cost of a cloud. Such values are in the tables,
+without a verdict.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ _ERROR = "sim.calibration_error_ratio"
 
 
 def is_emulated(facts: Mapping[str, Scalar], caveats: Iterable[Caveat] = ()) -> bool:
-    """Return whether a processor is software, by its platform's facts or by its trials' caveats.
+    """Whether a processor is emulated, by its platform's facts or by its trials' caveats.
 
-    An imported run has no facts, and a measurement of one side only has no caveats.
+    An imported run has no facts; a measurement of one platform alone has no caveats.
     """
     if facts.get("cpu.emulated") is True:
         return True
@@ -42,7 +43,7 @@ def is_emulated(facts: Mapping[str, Scalar], caveats: Iterable[Caveat] = ()) -> 
 
 
 def emulated_platforms(records: Records) -> set[str]:
-    """Name the platforms whose processor is software."""
+    """Return the names of the platforms with an emulated processor."""
     is_marked = pl.col("caveats").list.contains(EMULATED_CPU)
     marked = records.trials.filter(is_marked)
     named = {name for name, facts in records.facts.items() if is_emulated(facts)}
@@ -53,10 +54,12 @@ def emulated_platforms(records: Records) -> set[str]:
 def unlike_processors(
     points: pl.DataFrame, pair: PlatformPair, emulated: Collection[str]
 ) -> BoolCube:
-    """Return of which points only one side has a real processor, so that they do not compare.
+    """Return the points that are not compared because a processor is emulated.
 
-    With a real baseline a run launches an emulated processor only twice: two such platforms are
-    then not compared with each other either. Points are the points of the pair's values.
+    With a real baseline, a run launches an emulated processor only twice. Two emulated platforms of
+    such a run are therefore not compared either.
+
+    - `points`: the points of the pair's values.
     """
     layers = [layer.value for layer in PROCESSOR_LAYERS]
     computes = points.get_column("layer").is_in(layers).to_numpy()
@@ -69,7 +72,7 @@ def unlike_processors(
 
 
 def model_errors(records: Records) -> Mapping[str, float]:
-    """Return the relative errors of the platforms that are models throughout; NaN where unknown."""
+    """Return the relative model errors of fully simulated platforms; NaN for an unknown error."""
     measured = records.trials.filter(status="measured")
     all_simulated = (pl.col("clock") == "simulated").all()
     clocks = measured.group_by("platform").agg(all_simulated)
@@ -82,7 +85,10 @@ def model_errors(records: Records) -> Mapping[str, float]:
 
 
 class SimulatedPair(PlatformPair):
-    """Two simulated platforms; the interval is both models' errors, none where one is not known."""
+    """Two simulated platforms; the interval of a ratio is the sum of the two models' errors.
+
+    There is no interval if either error is unknown.
+    """
 
     exact = True
 
@@ -118,7 +124,7 @@ class SimulatedPair(PlatformPair):
 def pair_of(
     records: Records, errors: Mapping[str, float], platform: str, baseline: str
 ) -> PlatformPair:
-    """Return a platform and its baseline: as samples, or exact where both are simulated."""
+    """Return a platform with its baseline: a `SimulatedPair` if the two platforms are simulated."""
     if platform in errors and baseline in errors:
         error = errors[platform] + errors[baseline]
         return SimulatedPair(records.cube, platform, baseline, error)

@@ -1,4 +1,4 @@
-"""Cases that two platforms ran with different numbers of ranks, so that none can be compared."""
+"""Explain cases that are not compared because two platforms ran different numbers of ranks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Ranks = dict[tuple[str, ...], tuple[int, ...]]
 
 
 def other_ranks_text(table: pl.DataFrame, summary: pl.DataFrame, pair: PlatformPair) -> pl.Series:
-    """Return for each row why ranks keep both sides apart; empty where they do not."""
+    """Return for each row how the numbers of ranks differ; empty if they do not."""
     ranks = _ranks_of(summary, pair.platform)
     base_ranks = _ranks_of(summary, pair.baseline)
     reasons = {}
@@ -47,7 +47,7 @@ def _ranks_of(summary: pl.DataFrame, platform: str) -> _Ranks:
 
 
 def _reason(pair: PlatformPair, ranks: tuple[int, ...], base_ranks: tuple[int, ...]) -> str:
-    """Describe how the ranks of two platforms differ; 0 is an unknown number."""
+    """Describe how the ranks of two platforms differ; a number of 0 is an unknown number."""
     if 0 in ranks and 0 not in base_ranks:
         return _unknown(pair.platform, pair.baseline, base_ranks)
     if 0 in base_ranks and 0 not in ranks:

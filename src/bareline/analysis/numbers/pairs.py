@@ -1,6 +1,6 @@
-"""Two platforms' values of the same points, turned so that above the baseline is worse.
+"""The values of a platform and its baseline at the same points; a ratio above 1 means worse.
 
-Launches of one boot are not independent: `bareline.analysis.numbers.boots`.
+Launches of one boot are not independent: see `bareline.analysis.numbers.boots`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,12 @@ from bareline.vocabulary.model import Layer
 
 
 def of_launches(values: FloatCube, begins: IntCube) -> FloatCube:
-    """Return the mean of a launch's points, each from its own mean; shape (cases, blocks)."""
+    """Return the mean of the points of each launch, shape (cases, blocks).
+
+    The mean of a point over all launches is first subtracted from its values.
+
+    - `begins`: the first row of each case in `values`.
+    """
     there = ~np.isnan(values)
     apart = np.where(there, values, 0.0)
     counts_of_points = np.maximum(there.sum(axis=-1, keepdims=True), 1)
@@ -46,28 +51,32 @@ _LIKE_NO_OTHER = -1
 
 
 def _kinds_of_noise(cube: Cube) -> IntCube:
-    """Return a number for each point; equal numbers share a kind of noise (layer, headline)."""
+    """Return a number for each point; points with equal layer and headline mark have equal numbers.
+
+    Points with equal numbers are assumed to have the same kind of noise.
+    """
     kinds = cube.points.select("layer", "headline").to_struct("kind")
     numbers = kinds.rank("dense").cast(pl.Int64)
     return numbers.to_numpy()
 
 
 def mean_of(rows: FloatCube) -> FloatCube:
-    """Return the mean over points of each block; NaN where no point was measured."""
+    """Return the mean over the points of each block; NaN if no point was measured in the block."""
     there = ~np.isnan(rows)
     totals = np.where(there, rows, 0.0).sum(axis=0)
     return _quotient(totals, there.sum(axis=0))
 
 
 class PlatformPair:
-    """A platform and its baseline.
+    """The values of a platform and its baseline.
 
-    For rates the baseline is the numerator, so that a ratio above 1, and a difference above 0, is
-    worse.
+    For rates the baseline is the numerator, so that for every metric a ratio above 1, or a
+    difference above 0, is worse.
 
     - `here`, `there`: the launches of the platform, and of the baseline.
-    - `noiseless`: platforms that give the same value in every block.
-    - `exact`: neither side has noise: no test, and no least number of launches.
+    - `noiseless`: the platforms that return the same value in every block.
+    - `exact`: neither platform has noise, so that there is no test and no smallest number of
+      launches.
     - `case`: the number of each point's case.
     - `blocks`: the number of each block in its run.
     """
@@ -109,20 +118,20 @@ class PlatformPair:
 
     @property
     def exchanged_blocks(self) -> BoolCube:
-        """The blocks in which both sides were tried; without common blocks those of pairs."""
+        """The blocks in which both platforms were tried; else the blocks of paired launches."""
         if self.paired:
             return self.here.launched.blocks & self.there.launched.blocks
         return np.asarray(~np.isnan(self.differences).all(axis=0))
 
     @property
     def blank_p(self) -> float:
-        """The p-value of a point that was not tested: 0 without noise, else NaN."""
+        """The p-value of a point that was not tested: 0 if the pair has no noise, else NaN."""
         if self.exact:
             return 0.0
         return math.nan
 
     def _turn_for_worse(self, cube: Cube) -> None:
-        """Set the numerators, denominators and signs by which above the baseline is worse."""
+        """Set numerators, denominators and signs so that a ratio above 1 is always worse."""
         better = cube.points.get_column("better")
         self.directed: BoolCube = (better != "none").to_numpy()
         self._turned: BoolCube = (better == "higher").to_numpy()
@@ -150,14 +159,18 @@ class PlatformPair:
 
     @cached_property
     def _floor(self) -> FloatCube:
-        """The least distance of launches beyond a limit: its ratio to the other side's duration."""
+        """The smallest log-ratio that a lost launch can have, 0 without such a bound.
+
+        A launch is lost if it exceeded its time limit. The bound is the limit over the duration of
+        the other platform's launch in the same block.
+        """
         floor = np.zeros(self.here.values.shape)
         self._raise_floor(floor, self.here, self.there)
         self._raise_floor(floor, self.there, self.here)
         return floor
 
     def _raise_floor(self, floor: FloatCube, side: Side, other: Side) -> None:
-        """Write the bounds of one side's lost launches, where the work is fixed."""
+        """Write to `floor` the bounds of the lost launches of `side`, if the work is fixed."""
         if not side.lost.any():
             return
         with np.errstate(divide="ignore"):
@@ -183,9 +196,11 @@ class PlatformPair:
 
     @cached_property
     def differences(self) -> FloatCube:
-        """The compared values of each block: differences of logarithms where all are positive.
+        """The compared values of each block, as differences.
 
-        Where both share no blocks, launches are paired by their order: `bareline.stats.partnered`.
+        Differences are those of logarithms, or of the values themselves if a value is not positive.
+        If the platforms have no common blocks, launches are paired by their order:
+        `bareline.stats.partnered`.
         """
         if not self.paired:
             return self._partnered
@@ -194,16 +209,16 @@ class PlatformPair:
         )
 
     def differences_until(self, blocks: int | None) -> FloatCube:
-        """Return the differences of a run's first blocks, NaN in later blocks; None for all."""
+        """Return the differences of a run's first blocks (None: all), NaN in later blocks."""
         if blocks is None:
             return self.differences
         return np.where(self.blocks < blocks, self.differences, np.nan)
 
     @cached_property
     def _sides(self) -> tuple[FloatCube, FloatCube]:
-        """The compared values of each launch, first of the side that is worse where it is higher.
+        """The compared values of each launch of two sides: the first side is worse if it is higher.
 
-        Logarithms, or the values themselves where one is not positive.
+        The values are logarithms; a point with a value that is not positive has its plain values.
         """
         worse = self._worse.copy()
         than = self._than.copy()
@@ -212,11 +227,11 @@ class PlatformPair:
         return worse, than
 
     def within_noise(self, rows: IntCube, limit: float = 1.0) -> BoolCube:
-        """Return for each point of two separate runs whether noise may explain its distance.
+        """For each point of two separate runs, return whether noise may explain its distance.
 
-        - `limit`: the ratio from which the distance counts.
+        - `limit`: the ratio from which the distance is measured.
 
-        False for all points in common blocks: exchanging names is enough there.
+        False for all points if the platforms have common blocks: exchanging names is enough there.
         """
         if self.paired or self.exact:
             return np.zeros(rows.shape, dtype=np.bool_)
@@ -227,7 +242,7 @@ class PlatformPair:
         return stats.within_noise(beyond_limit, than[rows], self.boots.groups, kinds[rows])
 
     def mean_within_noise(self, rows: IntCube) -> bool:
-        """Whether the means of points of two separate runs differ by no more than their noise."""
+        """Whether noise may explain the difference of the points' means in two separate runs."""
         if self.paired or self.exact:
             return False
         worse, than = self.means_of(rows)
@@ -236,9 +251,10 @@ class PlatformPair:
         return bool(within.item())
 
     def means_of(self, rows: IntCube) -> tuple[FloatCube, FloatCube]:
-        """Return the mean of points in each launch of both sides, each point from its own mean.
+        """Return the mean of the points in each launch, for each of the two sides.
 
-        So launches that lack some of the points remain comparable with the rest.
+        The mean of a point over all launches is first subtracted, so that launches that lack some
+        of the points remain comparable with the rest.
         """
         worse, than = self.logarithms(rows)
         both = np.concatenate([worse, than], axis=-1)
@@ -249,7 +265,7 @@ class PlatformPair:
 
     @property
     def _partnered(self) -> FloatCube:
-        """The differences of launches that are paired by their order; 0 within rounding."""
+        """The differences of launches that are paired by their order; 0 within rounding errors."""
         worse, than = self._sides
         turned = self._turned[:, None]
         values = np.where(turned, than, worse)
@@ -263,9 +279,9 @@ class PlatformPair:
         return np.where(within_rounding, 0.0, apart)
 
     def logarithms(self, points: IntCube) -> tuple[FloatCube, FloatCube]:
-        """Return logarithms of some points, first of the side that is worse where it is higher.
+        """Return the logarithms of two sides: the first side is worse if it is higher.
 
-        A launch lost to a limit counts as the slowest that was measured.
+        A launch that was lost to a time limit counts as the slowest measured one.
         """
         beyond = self._beyond["beyond"][points]
         worse = _slowest_where_lost(self._worse[points], beyond)
@@ -275,19 +291,20 @@ class PlatformPair:
 
     @cached_property
     def delta(self) -> FloatCube:
-        """Cliff's delta of every point, above 0 is worse."""
+        """Cliff's delta of every point; above 0 the platform is worse."""
         return stats.cliffs_delta(self._worse, self._than)
 
     @property
     def ended(self) -> tuple[EndedBadly, EndedBadly]:
-        """The lost or crashed launches, and all launches, of the platform and its baseline."""
+        """The lost or crashed launches, with all launches, of the platform and its baseline."""
         return self.here.ended_badly, self.there.ended_badly
 
     @cached_property
     def dependent(self) -> BoolCube:
-        """Whether a point has a drift, or neighbouring differences that resemble each other.
+        """Whether each point's case has a drift, or similar successive differences.
 
-        Blocks remove a drift of both platforms; without common blocks their series are compared.
+        Differences within blocks remove a drift that the two platforms share. Without common blocks
+        the result is False.
         """
         rows = np.flatnonzero(self._headline)
         if not self.paired or self.exact or not rows.size:
@@ -305,7 +322,10 @@ class PlatformPair:
 
     @property
     def losses(self) -> dict[str, FloatCube | IntCube]:
-        """The launches that each point lost to limits, and the limits: `LostLaunches`."""
+        """The numbers of launches that each point lost to time limits, and these limits.
+
+        The keys are fields of `LostLaunches`.
+        """
         here = self.here
         there = self.there
         lost = launches_of(here.lost)
@@ -330,20 +350,20 @@ class PlatformPair:
         }
 
     def zone(self, margin: float) -> FloatCube:
-        """Return the distance from a difference that does not matter, in units of `differences`."""
+        """Return for each point the difference that does not matter, in units of `differences`."""
         tolerance = self.tolerance(margin)
         return np.where(self.ratio.on_logs, np.log1p(margin), tolerance)
 
     def tolerance(self, margin: float) -> FloatCube:
-        """Return the difference that does not matter, in the unit of each point."""
+        """Return for each point the difference that does not matter, in the unit of its metric."""
         medians = stats.summarize(self._than).median
         return margin * np.nan_to_num(np.abs(medians))
 
 
 def _slowest_where_lost(values: FloatCube, beyond: IntCube) -> FloatCube:
-    """Return logarithms; launches beyond a limit count as the farthest of their row.
+    """Return logarithms in which a launch beyond a time limit has the extreme value of its row.
 
-    - `beyond`: above 0 where the lost launch counts as the largest value, below 0 as the smallest.
+    - `beyond`: above 0 if the launch counts as the largest value, below 0 as the smallest, else 0.
     """
     logs = np.log(values)
     largest = np.fmax.reduce(logs, axis=-1, keepdims=True)

@@ -1,8 +1,8 @@
-"""Parameters of cases, given and default: cases of two runs are one case where both are equal.
+"""Given and default parameters of cases: cases of two runs are equal if all parameters are equal.
 
-The text of a case has the parameters that the study gave; the rest are the defaults of its probe at
-that time, which a run keeps. Defaults are part of the text only where runs have different defaults,
-or one run gives a parameter that another leaves out.
+The text of a case contains the parameters that the study gave. The remaining parameters are the
+defaults of the probe at that time, which the run stores. A default is also part of the text if runs
+have different defaults, or if one run gives a parameter that another run omits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _Parameter = tuple[str, str]
 
 
 def defaults_of(header: Header) -> dict[str, Params]:
-    """Return the parameters of each probe of a run, and their defaults, where they are known."""
+    """Return the parameters of each probe of a run with their defaults, if they are known."""
     defaults: dict[str, Params] = {}
     if not header.imported:
         defaults.update(_defaults_of_older_versions())
@@ -41,13 +41,13 @@ def defaults_of(header: Header) -> dict[str, Params]:
 
 @cache
 def _defaults_of_older_versions() -> dict[str, Params]:
-    """Return the defaults of versions that did not keep them in the run."""
+    """Return the defaults of bareline versions that did not store the defaults in the run."""
     file = resources.files("bareline.analysis") / "defaults.toml"
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def common_defaults(defaults: Sequence[Defaults]) -> dict[str, dict[str, Scalar]]:
-    """Return the defaults of all runs together; those in which runs differ are in none."""
+    """Return the defaults that are equal in all runs which have them."""
     common: dict[str, dict[str, Scalar]] = defaultdict(dict)
     for (probe, name), values in _values_of(defaults).items():
         if len(values) == 1:
@@ -65,7 +65,7 @@ def _differing(defaults: Sequence[Defaults]) -> set[_Parameter]:
 
 
 def _values_of(defaults: Sequence[Defaults]) -> dict[_Parameter, dict[str, Scalar]]:
-    """Return the different defaults of each parameter, by their text."""
+    """Return the different default values of each parameter, by their text."""
     values: dict[_Parameter, dict[str, Scalar]] = defaultdict(dict)
     for of_run in defaults:
         for probe, params in of_run.items():
@@ -75,7 +75,7 @@ def _values_of(defaults: Sequence[Defaults]) -> dict[_Parameter, dict[str, Scala
 
 
 def _written(name: str, value: Scalar) -> str:
-    """Return a value as the text of a case has it."""
+    """Return a value in the form that the text of a case contains."""
     _, _, written = format_point({name: value}).partition("=")
     return written
 
@@ -84,7 +84,8 @@ def _written(name: str, value: Scalar) -> str:
 class _WholeCase:
     """A case of any run, with all of its parameters.
 
-    - `named`: the parameters that name it: those given in any run, and those that differ.
+    - `named`: the parameters that its text contains: those that any run gave, and those whose
+      defaults differ between runs.
     """
 
     params: Mapping[str, Scalar]
@@ -92,20 +93,20 @@ class _WholeCase:
 
     @property
     def text(self) -> str:
-        """The text that names it."""
+        """The text that names the case."""
         return format_point({name: self.params[name] for name in self.named})
 
 
 def case_texts(
     texts: Sequence[Iterable[CaseText]], defaults: Sequence[Defaults]
 ) -> list[dict[CaseText, str]]:
-    """Describe which text names each case, so that equal texts are equal parameters.
+    """Return for each run new texts of its cases; equal texts mean equal parameters.
 
-    A parameter that a run does not know has the default on which all runs that know it agree: a new
-    parameter of a probe keeps its earlier behaviour.
+    If a run does not have a parameter, the parameter gets the default on which all other runs
+    agree: a new parameter of a probe keeps the earlier behaviour.
 
-    - `texts`: the cases of each run, by the texts that it has for them.
-    - `defaults`: `defaults_of` for each run.
+    - `texts`: the cases of each run, by the texts that the run has for them.
+    - `defaults`: the result of `defaults_of` for each run.
     """
     common = common_defaults(defaults)
     differing = _differing(defaults)
@@ -128,9 +129,9 @@ def case_texts(
 def _texts_of_run(
     keys: Mapping[CaseText, CaseText], cases: Mapping[CaseText, _WholeCase]
 ) -> dict[CaseText, str]:
-    """Return the text that names each case of a run.
+    """Return the new text of each case of a run.
 
-    Two cases that an older run kept apart stay two: they keep their own texts.
+    If two cases of an older run would get the same text, both keep their own texts.
     """
     counts = Counter(keys.values())
     texts = {}
@@ -147,7 +148,7 @@ def differences(
     defaults: Sequence[Defaults],
     runs: Sequence[str],
 ) -> tuple[str, ...]:
-    """Describe parameters with other defaults in some runs: such cases are not comparable."""
+    """Describe parameters whose defaults differ between runs, which prevents a comparison."""
     silent: dict[_Parameter, dict[str, str]] = defaultdict(dict)
     for texts_of_run, defaults_of_run, run in zip(texts, defaults, runs, strict=True):
         for probe, name, value in _silent_defaults(texts_of_run, defaults_of_run):
@@ -166,7 +167,7 @@ def differences(
 def _silent_defaults(
     texts: Iterable[CaseText], defaults: Defaults
 ) -> Iterator[tuple[str, str, Scalar]]:
-    """Yield the probe, name and value of each default that cases of a run take."""
+    """Yield the probe, name and value of each default that the cases of a run use."""
     for probe, text in texts:
         given = parse_point(text)
         for name, value in defaults.get(probe, {}).items():

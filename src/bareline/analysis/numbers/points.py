@@ -1,4 +1,4 @@
-"""Comparisons point by point: one row per point and platform, nothing dropped."""
+"""Comparisons point by point: one row for each point and platform, and none is left out."""
 
 from __future__ import annotations
 
@@ -30,20 +30,21 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES, DecisionRule, Grade, Verd
 
 @dataclass(frozen=True)
 class _Ratio(MetricRow):
-    """A metric of one case compared with the baseline's.
+    """A metric of one case, compared with the same metric of the baseline.
 
     - `value`, `value_baseline`: medians over launches, in SI base units.
     - `ratio`: times worse than the baseline, whatever the metric's direction.
-    - `lo`, `hi`: its 95 % interval; null below six trials, or where launches lost to a time limit
-      leave a bound open.
-    - `difference`, `difference_lo`, `difference_hi`: in the unit, above 0 is worse: where a value
-      is zero and there is no ratio.
+    - `lo`, `hi`: the 95 % interval of `ratio`; null below six trials, or if launches lost to a time
+      limit leave a bound open.
+    - `difference`, `difference_lo`, `difference_hi`: the difference with its interval in the
+      metric's unit, above 0 is worse; for points without a ratio, because a value is not positive.
     - `delta`: Cliff's delta, above 0 is worse.
-    - `p_adjusted`: p-value adjusted for the false discovery rate: of a certain row over all rows,
-      of any other row over the rows that are not certain.
-    - `verdict`: null for a metric that has no good direction; of a rate, slower means lower.
-    - `grade`: how sure the verdict is.
-    - `rule`: the rule that decided both: the reason why a row is open, or has no comparison.
+    - `p_adjusted`: the p-value adjusted for the false discovery rate. For a certain row it is
+      adjusted over all rows, for any other row over the rows that are not certain.
+    - `verdict`: null for a metric without a good direction; for a rate, slower means lower.
+    - `grade`: how certain the verdict is.
+    - `rule`: the rule that decided `verdict` and `grade`; it also explains why a row is undecided
+      or has no comparison.
     """
 
     baseline: str
@@ -66,11 +67,12 @@ class _Ratio(MetricRow):
 
 @dataclass(frozen=True)
 class Compared(LostLaunches, _Ratio):
-    """``compare``: a metric of one case compared with the baseline's.
+    """A row of ``compare``: a metric of one case compared with the baseline's.
 
-    - `boots`: independent boots of the two platforms; null where nothing boots.
-    - `few_boots`: so few that the claims are about these boots alone.
-    - `control`: a row of the baseline against itself, not of a platform.
+    - `boots`: the number of independent boots of the two platforms; null if no launch has a boot
+      number.
+    - `few_boots`: there are so few boots that the claims are valid for the measured boots only.
+    - `control`: the row compares the baseline with itself.
     """
 
     boots: int | None
@@ -91,15 +93,16 @@ def compare_points(
 ) -> pl.DataFrame:
     """Compare platforms with their baselines, point by point.
 
-    Relative differences below `margin` do not matter; `any_layout` also compares unlike layouts.
+    Relative differences below `margin` do not matter. `any_layout` also compares different layouts.
     The result has the columns of `Compared` except `by_loss`, `p_adjusted`, `verdict`, `grade` and
-    `caveats`. `bareline.analysis.judgements.decide` adds these from further columns:
+    `caveats`. `bareline.analysis.judgements.decide` computes these from additional columns:
 
-    - `by_interval`: the verdict of the row's own interval and estimate, whatever its test.
+    - `by_interval`: the verdict by the row's own interval and estimate, without a test.
     - `beyond_margin`: the whole interval is beyond the margin.
-    - `alike`: like is compared with like; `comparable`: there are also figures.
-    - `refused`, `failed`, `absent`, `left_out`, `empty`: why a row is not comparable.
-    - `own`, `base`: the caveats of either side.
+    - `alike`: both platforms measured the same quantity in the same layout; `comparable`: they also
+      have values.
+    - `refused`, `failed`, `absent`, `left_out`, `empty`: the reason why a row is not comparable.
+    - `own`, `base`: the caveats of the platform, and of the baseline.
     """
     placed = layouts(records.trials)
     emulated = emulated_platforms(records)
@@ -129,7 +132,7 @@ def compare_points(
 
 
 def _with_layouts(points: pl.DataFrame, placed: pl.DataFrame, pair: PlatformPair) -> pl.DataFrame:
-    """Return points with the difference of their layouts on both sides in words."""
+    """Return points with a column that describes how the layouts of the two platforms differ."""
     here = placed.filter(platform=pair.platform).drop("platform")
     there = placed.filter(platform=pair.baseline).select(*CASE, base_layout="layout")
     for side in (here, there):
@@ -142,13 +145,13 @@ def _with_layouts(points: pl.DataFrame, placed: pl.DataFrame, pair: PlatformPair
 
 
 def _finite(mask: BoolCube, values: FloatCube, above: float = -np.inf) -> FloatCube:
-    """Return the values that are marked, finite and above a limit; NaN elsewhere."""
+    """Return the values that are in the mask, finite and larger than `above`; NaN elsewhere."""
     is_above = values > above
     return np.where(mask & np.isfinite(values) & is_above, values, np.nan)
 
 
 def _by_interval(pair: PlatformPair, margin: float) -> FloatCube:
-    """Return the verdict of each point by its own interval and estimate, whatever its test."""
+    """Return the verdict of each point by its own interval and estimate, without a test."""
     ratio = pair.ratio
     shift = pair.shift
     enough = np.minimum(ratio.n, ratio.n_baseline)
@@ -177,9 +180,9 @@ def _beyond_margin(pair: PlatformPair, margin: float) -> BoolCube:
 def _figures(
     points: pl.DataFrame, pair: PlatformPair, alike: BoolCube, *, margin: float
 ) -> pl.DataFrame:
-    """Return points with the figures of a comparison.
+    """Return points with the columns of values, ratios and intervals.
 
-    - `alike`: the points at which like is compared with like.
+    - `alike`: marks of the points at which the platforms measured the same quantity.
     """
     ratio = pair.ratio
     shift = pair.shift
@@ -229,7 +232,7 @@ def _informative(ratio: stats.Ratio, margin: float) -> BoolCube:
 def _with_sides(
     table: pl.DataFrame, records: Records, summary: pl.DataFrame, pair: PlatformPair
 ) -> pl.DataFrame:
-    """Return points with why either side has no figure, and with the caveats of both sides."""
+    """Return points with both platforms' caveats, and with reasons for missing values."""
     with_silent = _with_silent(table, records, pair)
     table = _with_asked(with_silent, records, pair)
     lost = failures(records)
@@ -252,7 +255,7 @@ def _with_sides(
 
 
 def _comparable(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows that were asked for, with why one cannot be compared."""
+    """Return the rows that were requested, with the reason why a row cannot be compared."""
     own_empty = pl.col("n") == 0
     base_empty = pl.col("n_baseline") == 0
     empty = own_empty | base_empty
@@ -286,7 +289,7 @@ def _comparable(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_silent(table: pl.DataFrame, records: Records, pair: PlatformPair) -> pl.DataFrame:
-    """Return points with a row for each case that delivered nothing on either side."""
+    """Return points with an additional row for each case that has no value on either platform."""
     cases = records.trials.select(*CASE).unique(maintain_order=True)
     delivered = table.select(*CASE).unique()
     silent = cases.join(delivered, on=CASE, how="anti")
@@ -305,7 +308,10 @@ def _with_silent(table: pl.DataFrame, records: Records, pair: PlatformPair) -> p
 
 
 def _with_asked(table: pl.DataFrame, records: Records, pair: PlatformPair) -> pl.DataFrame:
-    """Return in "asked" the cases that are planned on both sides: no other case is missing."""
+    """Add a column "asked" that marks the cases planned on both platforms.
+
+    Only these cases can be missing.
+    """
     sides = (pair.platform, pair.baseline)
     if records.planned is None:
         conditions = [pl.lit(True)]
@@ -326,7 +332,7 @@ def _with_asked(table: pl.DataFrame, records: Records, pair: PlatformPair) -> pl
 
 
 def _with_budgets(table: pl.DataFrame, records: Records) -> pl.DataFrame:
-    """Return points with the time budget of their probe as limit, where no launch was ended."""
+    """Add the probe's time budget as limit to points that were lost without a launch limit."""
     lost_here = pl.col("lost") > 0
     lost = lost_here | (pl.col("base_lost") > 0)
     cut = pl.col("limit_s").is_null() & lost

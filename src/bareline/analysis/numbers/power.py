@@ -1,4 +1,4 @@
-"""How many launches the number of rows needs, from how much they vary between launches."""
+"""Compute the launches that a comparison needs, from its number of rows and their spread."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _FEWEST = 3
 
 @dataclass(frozen=True, slots=True)
 class LaunchNeed:
-    """Launches of each side that would show `DIFFERENCE` in one of some rows as certain.
+    """Launches of each platform that would show a difference of `DIFFERENCE` in a row as certain.
 
-    - `rows`: points by the metric that their probe is judged by, on all platforms but one.
-    - `spread`: their middle standard deviation between launches, relative.
-    - `launches`: launches needed; `measured`: launches of the middle row.
+    - `rows`: the number of tested rows: headline points, on all platforms but one.
+    - `spread`: the median over rows of the relative standard deviation between launches.
+    - `launches`: the number of launches needed; `measured`: the median number of launches of a row.
     """
 
     rows: int
@@ -34,9 +34,9 @@ class LaunchNeed:
 
 
 def launch_need(records: Records) -> LaunchNeed | None:
-    """Return how many launches the rows of some records need.
+    """Return the launches that the rows of some records need.
 
-    None where no row has three launches, or where nothing varies, as in simulations.
+    None if no row has three launches, or if the values do not vary, as in simulations.
     """
     cube = records.cube
     judged = (cube.points.get_column("better") != "none").to_numpy()

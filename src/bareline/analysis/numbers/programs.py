@@ -1,4 +1,4 @@
-"""Programs: their profiled launches, the parts of their time, and their predictions."""
+"""Measurements of programs: profiled launches, the division of their time, and predictions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LaunchKey = tuple[int, int]
 def profiles_of(
     records: Records, platform: str, case: tuple[object, ...]
 ) -> Mapping[LaunchKey, Path]:
-    """Return the profiles that a run has of a case's launches (parameters ``profile=true``)."""
+    """Return the paths of the profiles of a case's launches (parameters ``profile=true``)."""
     is_profiled = pl.col("profile").fill_null(False)
     trials = _launches(records, platform, case).filter(is_profiled)
     profiles: dict[LaunchKey, Path] = {}
@@ -44,7 +44,7 @@ def profiles_of(
 def launch_values(
     records: Records, platform: str, case: tuple[object, ...], metric: str = "time"
 ) -> Mapping[LaunchKey, float]:
-    """Return the metrics of each launch of a case, such as its time by the program's clock."""
+    """Return a metric of each launch of a case, such as the time by the program's own clock."""
     rows = _launches(records, platform, case).join(records.values, on="row")
     metric_name = pl.col("metric").cast(pl.String)
     rows = rows.filter(metric_name == metric)
@@ -65,14 +65,14 @@ def _launches(records: Records, platform: str, case: tuple[object, ...]) -> pl.D
 
 
 def under_profiler(place: Place) -> Place:
-    """Return the place of the profiled launches of the same case."""
+    """Return the place (the case and metric) of the profiled launches of the same case."""
     params = parse_point(place.params)
     params["profile"] = True
     return replace(place, params=format_point(params))
 
 
 def unprofiled(rows: pl.DataFrame) -> pl.DataFrame:
-    """Leave out profiled launches, unless all launches of a probe were profiled."""
+    """Return the rows without profiled launches, unless all launches of a probe were profiled."""
     texts = rows.get_column("params").unique().to_list()
     profiled = [text for text in texts if parse_point(text).get("profile") is True]
     if not profiled:
@@ -91,10 +91,12 @@ _Case = tuple[str, str, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """How a program divides its time on the baseline: shares, whose rest is files.
+    """How a program divides its time on the baseline.
 
-    - `source`: the source of the split, in words.
-    - `own_computing`, `own_communicating`: how many times worse the parts are, if known.
+    `computing` and `communicating` are shares of the whole time; the rest is the time for files.
+
+    - `source`: the source of the shares, in words.
+    - `own_computing`, `own_communicating`: how many times worse each part is; None if not known.
     """
 
     computing: float
@@ -105,7 +107,7 @@ class Split:
 
 
 class Splits:
-    """The splits of the programs of a comparison; a profile is read when its split is needed."""
+    """The splits of the programs in a comparison; a profile is read when its split is needed."""
 
     def __init__(self, records: Records, cells: Iterable[Row], baseline: str) -> None:
         self._records = records
@@ -117,7 +119,7 @@ class Splits:
         self._by_profile = cache(self._read)
 
     def of(self, platform: str, place: Place) -> Split | None:
-        """Return the split of a program on the baseline; None where it was not measured."""
+        """Return the split of a program's time on the baseline; None if it was not measured."""
         split = self._by_clock(platform, place)
         if split is not None:
             return split
@@ -126,7 +128,7 @@ class Splits:
         return self._by_profile(under_profiler(place).case)  # of a profiled launch, or of this one
 
     def _by_clock(self, platform: str, place: Place) -> Split | None:
-        """Return the split by the program's own clock; None where it has none."""
+        """Return the split by the program's own clock; None if the program does not measure it."""
         computing = self._cells.get((platform, place.case, COMPUTING))
         communicating = self._cells.get((platform, place.case, COMMUNICATING))
         if computing is None or communicating is None:
@@ -147,7 +149,7 @@ class Splits:
         )
 
     def _read(self, case: _Case) -> Split | None:
-        """Return the split by the profiles of a case on the baseline; None without one."""
+        """Return the split by the profiles of a case on the baseline; None without a profile."""
         computing = []
         communicating = []
         profiles = profiles_of(self._records, self._baseline, case).values()
@@ -178,7 +180,7 @@ Predicted = Mapping[tuple[str, str], float]
 
 
 def application_of(place: Place) -> str:
-    """Name a program's case as predictions do; being profiled makes it no other one."""
+    """Return the name of a program's case in predictions; profiled launches have the same name."""
     given = parse_point(place.params).items()
     params = {key: value for key, value in given if key != "profile"}
     parts = [place.probe, format_point(params), f"ranks={place.ranks}"]
@@ -203,7 +205,7 @@ REPLAYED_TERMS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ReplayedTerm:
-    """The extra time of a term of a replayed loss, over the baseline's time, with its interval."""
+    """One cause of a replayed loss, with its extra time as a share of the baseline's time."""
 
     name: str
     extra: float
@@ -218,7 +220,7 @@ ReplayedLosses = Mapping[tuple[str, str], ReplayedLoss]
 
 
 def replayed_losses(records: Records, baseline: str) -> ReplayedLosses:
-    """Return the losses that predictions split; none where none were kept or can be read."""
+    """Return the losses that stored predictions divide into causes; empty if none can be read."""
     losses: dict[tuple[str, str], ReplayedLoss] = {}
     for run in records.runs:
         try:
@@ -232,7 +234,7 @@ def replayed_losses(records: Records, baseline: str) -> ReplayedLosses:
 
 
 def _replayed_loss(loss: Mapping[str, Any]) -> ReplayedLoss:
-    """Return the terms of a loss, and of how many launches it is."""
+    """Return the terms of a loss, and the number of launches on the platform that has fewer."""
     base_s = median(map(float, loss["measured_a"]))
     terms = tuple(_replayed_terms(loss["shares"], base_s))
     launches = min(len(loss["measured_a"]), len(loss["measured_b"]))
@@ -252,7 +254,7 @@ def _replayed_terms(shares: Iterable[Mapping[str, Any]], base_s: float) -> Itera
 
 
 def predicted_times(records: Records, baseline: str) -> Predicted:
-    """Return the predictions from the baseline; empty where none was kept or readable."""
+    """Return the predictions from the baseline; empty if none is stored or can be read."""
     times_s: dict[tuple[str, str], float] = {}
     for run in records.runs:
         try:

@@ -33,17 +33,19 @@ from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
 @dataclass(frozen=True)
 class Records:
-    """The records of one or several runs.
+    """The records of one or several runs, as tables.
 
     - `trials`: one row per trial, without samples: run, trial, block, platform, the case's columns,
       layout, status, stage, reason, started, duration_s, clock, caveats.
     - `values`: one row per sample: trial number, metric and point (categorical), value, caveats.
     - `declarations`: one row per probe and metric: layer, unit, better, detail, headline.
-    - `left_out`, `planned`: one row per case that a plan left out on a platform, with the reason,
-      or planned; `planned` is None where a run has no such record (imported, or of older versions).
-    - `controls`: platforms that are their run's baseline measured again, each with that baseline.
-      Not in `platforms`, and in no frame here: `with_controls`, or `whole`, contains them.
-    - `unlike_defaults`: sentences on parameters that are not compared: their defaults differ.
+    - `left_out`: one row per case that a plan excluded on a platform, with the reason.
+    - `planned`: one row per planned case; None if a run does not record its plan (imported runs,
+      and runs of older versions).
+    - `controls`: platforms that measure their run's baseline a second time, each with that
+      baseline. `platforms` and the tables here do not contain them; `with_controls` and `whole` do.
+    - `unlike_defaults`: sentences on parameters that are not compared because their defaults
+      differ.
     - `labels`: the label of each run in the names of platforms that several runs have.
     """
 
@@ -64,7 +66,7 @@ class Records:
         return self.whole or self
 
     def of_platforms(self, names: Collection[str]) -> Records:
-        """Return the records of some platforms alone."""
+        """Return the records of the platforms `names` only."""
         wanted = sorted(names)
         theirs = pl.col("platform").is_in(wanted)
         trials = self.trials.filter(theirs)
@@ -89,7 +91,7 @@ class Records:
         return frozenset(self.trials.get_column("platform").unique())
 
     def name_of(self, platform: str, number: int) -> str:
-        """Return the name that a platform of a run, by the run's number, has here."""
+        """Return the name in these records of a platform of the run with this number."""
         shared = _run_name(platform, self.labels[number])
         if shared in self._present:
             return shared
@@ -104,14 +106,15 @@ class Records:
 
     @property
     def baseline(self) -> str:
-        """The platform that the first run compares with."""
+        """The platform with which the first run compares its platforms."""
         return self.name_of(self.runs[0].header.baseline, 0)
 
     @property
     def earlier(self) -> dict[str, str]:
-        """The baseline of each platform of later runs: itself, or the first run's baseline.
+        """The baseline of each platform of later runs.
 
-        It is empty where no later run has a platform of the first one.
+        This is the same platform of the first run, or else the first run's baseline. Empty if no
+        later run has a platform of the first run.
         """
         first = self.runs[0].header.platforms
         present = self.platforms
@@ -137,9 +140,9 @@ class Records:
         return margin_of(self.runs[0])
 
     def asked(self, platform: str) -> set[str] | None:
-        """Return the probes that the studies asked of a platform; None for all of them.
+        """Return the probes that the studies request on a platform; None for all probes.
 
-        A study may measure something on some of its platforms only: elsewhere it is not missing.
+        A study may measure something on some of its platforms only; it is not missing elsewhere.
         """
         name = platform.partition("@")[0]
         runs = [run for run in self.runs if name in run.header.platforms]
@@ -155,7 +158,7 @@ class Records:
 
     @property
     def growing(self) -> dict[str, set[str]]:
-        """The parameters that the studies make grow with the ranks, by probe."""
+        """For each probe the parameters that the studies increase with the number of ranks."""
         growing: dict[str, set[str]] = {}
         for run in self.runs:
             for measure in run.header.study.get("measure", []):
@@ -165,13 +168,13 @@ class Records:
 
     @cached_property
     def defaults(self) -> dict[str, dict[str, Scalar]]:
-        """The parameters of each probe that the text of a case leaves out."""
+        """For each probe the parameters that the text of a case leaves out, with their values."""
         defaults_of_runs = [parameters.defaults_of(run.header) for run in self.runs]
         return parameters.common_defaults(defaults_of_runs)
 
     @cached_property
     def facts(self) -> dict[str, dict[str, Scalar]]:
-        """Facts of each platform, by the name it has here."""
+        """The facts of each platform, by its name in these records."""
         facts_of: dict[str, dict[str, Scalar]] = {}
         for number, run in enumerate(self.runs):
             for name, facts in run.facts().items():
@@ -180,16 +183,19 @@ class Records:
 
     @cached_property
     def samples(self) -> pl.DataFrame:
-        """One row per sample with all columns of its trial and metric, for figures."""
+        """One row per sample, with all columns of its trial and metric; for figures."""
         return self._samples(self.trials, self.values)
 
     def samples_of(self, probe: str) -> pl.DataFrame:
-        """Return the rows of `samples` of one probe, without joining the rows of all probes."""
+        """Return the rows of `samples` for one probe, without joining the rows of all probes."""
         trials = self.trials.filter(probe=probe)
         return self._samples(trials, self.values)
 
     def samples_at(self, places: pl.DataFrame) -> pl.DataFrame:
-        """Return `samples` at some places (a case's columns, and point), and all other probes'."""
+        """Return the rows of `samples` at some places, and all rows of probes without such a place.
+
+        - `places`: the columns of a case, and point.
+        """
         probes = places.get_column("probe").unique()
         theirs = pl.col("probe").is_in(probes.implode())
         crowded = self.trials.filter(theirs)
@@ -228,9 +234,9 @@ def margin_of(run: Run) -> float:
 
 
 def read_runs(runs: Sequence[Run]) -> Records:
-    """Read the records of runs into frames.
+    """Read the records of runs into tables.
 
-    A platform name that several runs share becomes ``name@run``.
+    A platform name that several runs have becomes ``name@run``.
 
     Raises AnalysisError: there are no records, or runs disagree on the meaning of a metric.
     Raises StoreError: a run is damaged.
@@ -286,9 +292,9 @@ def _shared_platforms(frames: Sequence[Frames]) -> set[str]:
 
 
 def _joined(frames: Sequence[Frames], factors: Sequence[Factors]) -> Frames:
-    """Return the frames of all runs as one, with numbered runs, different rows and common units.
+    """Return the tables of all runs as one, with numbered runs, unique rows and common units.
 
-    The planned cases are None where any run has none.
+    The planned cases are None if any run has none.
     """
     trials = []
     values = []
@@ -312,7 +318,7 @@ def _joined(frames: Sequence[Frames], factors: Sequence[Factors]) -> Frames:
 
 
 def _with_shares(records: Records) -> Records:
-    """Return the records with the shares of a peak; without them where no rate has a peak."""
+    """Return the records with shares of a peak; unchanged if no rate has a peak."""
     declared = with_share_metrics(records.declarations)
     if declared.height == records.declarations.height:
         return records
@@ -328,7 +334,7 @@ def _with_shares(records: Records) -> Records:
 
 
 def _named_apart(shared: Collection[str], label: str) -> pl.Expr:
-    """Return the platforms' names; shared names get the label of their run."""
+    """Return the platforms' names as an expression; a shared name gets the label of its run."""
     shared_names = sorted(shared)
     is_shared = pl.col("platform").is_in(shared_names)
     labelled = pl.col("platform") + _run_name("", label)

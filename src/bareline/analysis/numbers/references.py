@@ -1,4 +1,4 @@
-"""Reference values per system and case, with tolerances as ReFrame has them: ``reference.toml``.
+"""Reference values per system and case with tolerances, as in ReFrame: ``reference.toml``.
 
 ::
 
@@ -11,10 +11,11 @@
     lower = -0.1
     upper = 0.1
 
-A row of a summary belongs to a reference where it has its platform, probe and metric, and at least
-its `params`: of case and point, and its ranks, threads and nodes. `lower` and `upper` are
-relative to `value`, `lower` from -1 to 0; a bound that is left out is open. The system ``*`` is any
-platform; a platform of several runs (``bare@n8``) belongs to the system of its own name.
+A row of a summary belongs to a reference if they have the same platform, probe and metric, and if
+the row has all `params` of the reference. These are parameters of the case and point, or numbers of
+ranks, threads and nodes. `lower` and `upper` are relative to `value`, and `lower` is from -1 to 0;
+a missing bound is open. The system ``*`` is any platform. A platform of several runs (``bare@n8``)
+belongs to the system ``bare``.
 """
 
 from __future__ import annotations
@@ -55,14 +56,14 @@ class ReferenceValue(BaseModel):
     @model_validator(mode="after")
     def _has_a_bound(self) -> ReferenceValue:
         if self.lower is None and self.upper is None:
-            raise ValueError("has neither lower nor upper: nothing can lie outside")
+            raise ValueError("has neither lower nor upper: so that no value can be outside")
         if any(end is not None and math.isinf(end) for end in self.ends):
-            raise ValueError("has a bound beyond the largest number")
+            raise ValueError("has a bound that is too large for a number")
         return self
 
     @property
     def ends(self) -> tuple[float | None, float | None]:
-        """The lowest and the highest value inside, None for an open end."""
+        """The lowest and the highest permitted value, None for an open end."""
         return self._end(self.lower), self._end(self.upper)
 
     def _end(self, share: float | None) -> float | None:
@@ -73,7 +74,7 @@ class ReferenceValue(BaseModel):
 
 
 class ReferenceFile(BaseModel):
-    """A file of reference values: for each system its values."""
+    """The content of a file of reference values: a list of values for each system."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -90,10 +91,10 @@ class SystemReference:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceCheck:
-    """A row compared with its reference; `row` is None where nothing measured it.
+    """The result of comparing a row with its reference; `row` is None if no row matches.
 
     - `value`, `ends`: the reference and its bounds in the row's unit.
-    - `measured`: for each parameter that no row has with this value, the values that rows have.
+    - `measured`: for each parameter whose value no row has, the values that the rows have instead.
     """
 
     system: str
@@ -105,12 +106,12 @@ class ReferenceCheck:
 
     @property
     def is_outside(self) -> bool:
-        """Whether the median is outside, or is missing."""
+        """Whether the median is outside the bounds, or is missing."""
         return self.row is None or self.room < 0
 
     @property
     def room(self) -> float:
-        """How far inside its nearest end the median is, as a share of it; below 0 outside."""
+        """The distance from the median to its nearest bound, over the median; negative outside."""
         if self.row is None:
             return float("-inf")
         median = float(self.row["value"])
@@ -127,7 +128,7 @@ class ReferenceCheck:
 def read_references(path: Path) -> tuple[SystemReference, ...]:
     """Read a file of reference values.
 
-    Raises AnalysisError: it cannot be read, or is not a file of reference values.
+    Raises AnalysisError: the file cannot be read, or does not contain reference values.
     """
     try:
         content = ReferenceFile.model_validate(read_toml(path))
@@ -155,11 +156,12 @@ def read_references(path: Path) -> tuple[SystemReference, ...]:
 def check_references(
     references: Sequence[SystemReference], summary: pl.DataFrame, path: Path
 ) -> list[ReferenceCheck]:
-    """Compare the rows of a summary with reference values; columns as of `summarize`.
+    """Compare the rows of a summary with reference values; `summary` is a result of `summarize`.
 
-    The references of a system that the summary lacks altogether are left out: another run's.
+    References of systems that the summary does not contain belong to other runs and are ignored.
 
-    Raises AnalysisError: a reference has a unit of another kind, or none is of a platform here.
+    Raises AnalysisError: a reference has a unit of another dimension, or no reference belongs to a
+        platform of the summary.
     """
     rows = as_rows(summary)
     present = {_system_of(row["platform"]) for row in rows}
@@ -205,7 +207,7 @@ def _has_metric(row: Mapping[str, Any], entry: SystemReference) -> bool:
 def _measured_instead(
     rows: Sequence[Mapping[str, Any]], entry: SystemReference
 ) -> dict[str, list[Any]]:
-    """Return, for each parameter whose value no row of the metric has, the values of the rows."""
+    """Return for each parameter whose value no row of the metric has, the values of the rows."""
     near = []
     for row in rows:
         if _has_metric(row, entry):
@@ -239,10 +241,10 @@ def _check(row: Mapping[str, Any], entry: SystemReference, path: Path) -> Refere
 
 
 def references_of(summary: pl.DataFrame, tolerance: float) -> dict[str, Any]:
-    """Return the content of a file with the medians of a summary's headline metrics.
+    """Return the content of a reference file, from the medians of a summary's headline metrics.
 
-    - `tolerance`: relative, to both sides; a row whose launches spread farther (5th to 95th
-      percentile) gets as much as they do.
+    - `tolerance`: the relative tolerance below and above the median; a row whose launches spread
+      farther (5th to 95th percentile) gets its spread as tolerance.
     """
     systems: dict[str, list[dict[str, Any]]] = {}
     for row in as_rows(summary):

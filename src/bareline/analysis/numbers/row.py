@@ -1,7 +1,7 @@
 """The row: one value of one platform, with its comparison and its caveats.
 
-Analysis returns rows alone: findings and grounds of suitability are made of rows, a match of a
-condition is a row, and exhibits draw rows. A variable `cell` is a row as a table shows it.
+All results of the analysis consist of rows: findings and suitability cite rows, a condition selects
+a row, and plots draw rows. A variable named `cell` is a row in a table.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ UNDELIVERED = (Verdict.FAILED, Verdict.MISSING)
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure with its 95 % interval; a bound is None where it is open or not known."""
+    """A number with its 95 % interval; a bound is None if it is open or not known."""
 
     value: float
     lo: float | None = None
@@ -41,23 +41,23 @@ class Estimate:
 
     @property
     def bounded(self) -> bool:
-        """Whether both ends are known."""
+        """Whether both bounds are known."""
         return self.lo is not None and self.hi is not None
 
     @property
     def known(self) -> tuple[float, ...]:
-        """The value and its known ends, for which an axis must have room."""
+        """The value and its known bounds, which the axis of a plot must include."""
         ends = (self.value, self.lo, self.hi)
         return tuple(end for end in ends if end is not None)
 
     def with_ends(self) -> Estimate:
-        """Return the figure with the value as both ends where they are not known: it is exact."""
+        """Return the estimate with unknown bounds replaced by the value, as for an exact value."""
         if self.bounded:
             return self
         return Estimate(self.value, self.value, self.value)
 
     def times(self, factor: float) -> Estimate:
-        """Return the figure in another unit, `factor` times as large."""
+        """Return the estimate in another unit: value and bounds multiplied by `factor`."""
         lo = None
         if self.lo is not None:
             lo = self.lo * factor
@@ -68,12 +68,12 @@ class Estimate:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Both ends, which are known."""
+        """The lower and the upper bound; only for an estimate whose bounds are known."""
         assert self.lo is not None and self.hi is not None
         return self.lo, self.hi
 
     def over(self, below: Estimate) -> Estimate:
-        """Divide two ratios; half-widths add, so the interval is valid whatever they share."""
+        """Return this ratio over `below`; half-widths add, which is valid for dependent ratios."""
         lo = None
         if self.lo is not None and below.hi:
             lo = self.lo / below.hi
@@ -83,7 +83,7 @@ class Estimate:
         return Estimate(self.value / below.value, lo, hi)
 
     def inverse(self) -> Estimate:
-        """Return the reciprocal, which expresses a ratio below 1 as times better."""
+        """Return the reciprocal, which expresses a ratio below 1 as "times better"."""
         lo = None
         if self.hi:
             lo = 1 / self.hi
@@ -94,26 +94,26 @@ class Estimate:
 
 
 def bounds(ratio: Estimate | None) -> Bounds:
-    """Return a ratio and the ends of its interval as columns of a row."""
+    """Return a ratio and the bounds of its interval as columns of a row."""
     if ratio is None:
         return {"ratio": None, "lo": None, "hi": None}
     return {"ratio": ratio.value, "lo": ratio.lo, "hi": ratio.hi}
 
 
 def figure(value: float | None, write: Callable[[float], str] = plain) -> str:
-    """Format a figure for tables; a dash where there is none."""
+    """Format a value for a table; a dash for None."""
     if value is None:
         return "–"
     return write(value)
 
 
 def between(interval: Estimate | None, write: Callable[[float], str] = plain) -> str:
-    """Format an interval for tables: ``2.10–2.50``, ``≥ 2.10``; empty without one."""
+    """Format an interval for a table: ``2.10–2.50``, ``≥ 2.10``; empty for None."""
     return _ends(interval, write, "–")
 
 
 def with_interval(value: Estimate, unit: str = "", write: Callable[[float], str] = plain) -> str:
-    """Format a figure with its interval, both bare: ``2.34 µs [2.10, 2.50]``."""
+    """Format a value with its interval: ``2.34 µs [2.10, 2.50]``."""
     text = f"{write(value.value)} {unit}".rstrip()
     ends = _ends(value, write, ", ")
     if ends:
@@ -122,7 +122,7 @@ def with_interval(value: Estimate, unit: str = "", write: Callable[[float], str]
 
 
 def _ends(interval: Estimate | None, write: Callable[[float], str], to: str) -> str:
-    """Format the ends of an interval with a text between them; empty where it is exact."""
+    """Format the bounds of an interval with `to` between them; empty for an exact value."""
     if interval is None:
         return ""
     lo = interval.lo
@@ -142,17 +142,15 @@ def _ends(interval: Estimate | None, write: Callable[[float], str], to: str) -> 
 
 @dataclass(frozen=True)
 class LostLaunches:
-    """Launches that exceeded a time limit or crashed, of a case and on both sides.
+    """The numbers of launches that exceeded a time limit or crashed, of a case on two platforms.
 
-    - `lost`, `tried`, `base_lost`, `base_tried`: how many exceeded it, of how many that did not
-      crash.
-    - `crashed`, `base_crashed`: how many crashed.
-    - `limit_s`: the limit on the side that lost more; None where it is not known.
-    - `by_points`: it is the limit of each point, by which some were left out, not of the launch.
-    - `took_s`: duration of a launch on the other side, as a median; None where none ended.
-    - `at_least`: the bound that they set to an open ratio: at least, or at most if below 1; None
-      where there is no bound.
-    - `by_loss`: 1 or -1 where their number alone makes the row worse or better, else 0.
+    - `lost`, `base_lost`: launches of the platform and of the baseline that exceeded a time limit.
+    - `tried`, `base_tried`: all launches that did not crash; `crashed`, `base_crashed`: the rest.
+    - `limit_s`: the time limit on the platform that lost more launches; None if it is not known.
+    - `by_points`: `limit_s` limits each point, so that some points were left out, not the launch.
+    - `took_s`: the median duration of a launch on the other platform; None if no launch ended.
+    - `at_least`: the known bound of an open ratio: an upper bound if below 1, else a lower bound.
+    - `by_loss`: 1 or -1 if the number of lost launches alone makes the row worse or better, else 0.
     """
 
     lost: int
@@ -168,7 +166,10 @@ class LostLaunches:
     by_loss: int
 
     def ended_badly(self, *, worse: bool) -> tuple[int, int]:
-        """Count lost or crashed launches, and all launches: here if `worse`, or on the baseline."""
+        """Return the number of lost or crashed launches, and of all launches.
+
+        - `worse`: count launches of the platform; else of the baseline.
+        """
         if worse:
             return self.lost + self.crashed, self.tried + self.crashed
         return self.base_lost + self.base_crashed, self.base_tried + self.base_crashed
@@ -178,24 +179,25 @@ class LostLaunches:
 class Row:
     """A summarized value of a platform, and its comparison with the baseline.
 
-    - `baseline`: the platform that it is compared with; empty without a comparison.
-    - `n`, `n_baseline`: launches behind either side.
-    - `n_failed`, `n_failed_baseline`: trials of the case that failed.
-    - `value`, `base`: medians over launches, in the metric's unit; None where there is none.
-    - `ratio`: times worse than the baseline; None where there is no ratio.
-    - `difference`: above 0 is worse, in the metric's unit: for values that are not positive, which
-      have no ratio.
-    - `verdict`: a difference only where it is likely at least; None where nothing is compared.
-    - `grade`: how sure its comparison is; None where nothing is compared.
-    - `rule`: the rule of `bareline.analysis.judgements.decide` that gave both.
-    - `caveats`: of both sides; `own_caveats` are those that the baseline does not share.
-    - `reason`: why it cannot be compared; empty where it can.
-    - `exact`: both sides are simulated: the interval is the error of the models.
-    - `n_used`: values that were compared: launches, or boots where several share one.
-    - `lost`: launches that exceeded a time limit or crashed; None where none did.
-    - `few_boots`: so few boots that the claims are about these alone.
-    - `point_row`: number of its point in the `Cube`; None where nothing was delivered.
-    - `other_ranks`: both sides ran it, but not with the same number of ranks.
+    - `baseline`: the platform with which the value is compared; empty without a comparison.
+    - `n`, `n_baseline`: the numbers of launches of the platform and the baseline.
+    - `n_failed`, `n_failed_baseline`: the numbers of failed trials of the case.
+    - `value`, `base`: medians over launches, in the metric's unit; None without a value.
+    - `ratio`: times worse than the baseline; None without a ratio.
+    - `difference`: in the metric's unit, above 0 is worse; for values without a ratio because they
+      are not positive.
+    - `verdict`: worse or better only if that is certain or likely; None if nothing is compared.
+    - `grade`: how certain the comparison is; None if nothing is compared.
+    - `rule`: the rule of `bareline.analysis.judgements.decide` that set `verdict` and `grade`.
+    - `caveats`: the caveats of both platforms; `own_caveats`: those that the baseline does not
+      have.
+    - `reason`: why the row cannot be compared; empty if it can.
+    - `exact`: both platforms are simulated, so that the interval is the models' error.
+    - `n_used`: the number of compared values: launches, or boots if several launches share a boot.
+    - `lost`: launches that exceeded a time limit or crashed; None if there are none.
+    - `few_boots`: there are so few boots that the claims are valid for the measured boots only.
+    - `point_row`: the number of the row's point in the `Cube`; None if there is no value.
+    - `other_ranks`: both platforms ran the case, but not with the same number of ranks.
     """
 
     place: Place
@@ -227,41 +229,41 @@ class Row:
 
     @property
     def median(self) -> float | None:
-        """Median over its launches; None where there is none."""
+        """The median over launches; None without a value."""
         if self.value is None:
             return None
         return self.value.value
 
     @property
     def rate(self) -> bool:
-        """Whether more is better: worse is "lower", not "slower"."""
+        """Whether a higher value is better; a worse rate is called "lower", not "slower"."""
         return self.metric.better == "higher"
 
     @property
     def n_both(self) -> int:
-        """Launches on the side that has fewer, as they were compared."""
+        """The number of compared launches on the platform that has fewer of them."""
         if self.n_used is None:
             return min(self.n, self.n_baseline)
         return self.n_used
 
     @property
     def sure_words(self) -> str:
-        """The words before its amount: "likely ", unless it is certain."""
+        """The word before the row's amount: "likely ", or empty for a certain row."""
         return sure_words(self.grade, few_boots=self.few_boots)
 
     @property
     def compared(self) -> bool:
-        """Whether both sides have it, on layouts that may be compared."""
+        """Whether both platforms have a value, in layouts that may be compared."""
         return self.verdict in COMPARED
 
     @property
     def simulated(self) -> bool:
-        """Whether the value is simulated time, which must never pass for a measured one."""
+        """Whether the value is simulated time, which must never be presented as measured time."""
         return "simulated" in codes(self.caveats)
 
     @property
     def size(self) -> float:
-        """Distance from a ratio of 1, for sorting; infinite for a verdict without ratio."""
+        """The distance from a ratio of 1, for sorting; infinite for a verdict without a ratio."""
         if self.ratio is not None:
             return abs(math.log(self.ratio.value))
         if self.verdict is not None and self.verdict.decided:
@@ -270,7 +272,7 @@ class Row:
 
 
 def read_rows(summary: pl.DataFrame | None, comparison: pl.DataFrame | None) -> tuple[Row, ...]:
-    """Read a summary, a comparison or both, joined; the baseline has rows in the first alone."""
+    """Read the rows of a summary, of a comparison, or of both joined."""
     rows = []
     if comparison is not None:
         rows = list(comparison.iter_rows(named=True))
@@ -285,7 +287,7 @@ def read_rows(summary: pl.DataFrame | None, comparison: pl.DataFrame | None) -> 
 
 
 def _row(summarized: _Fields | None, compared: _Fields | None) -> Row:
-    """Return a row of a summary, of a comparison, or of both."""
+    """Return a row from its columns in a summary, in a comparison, or in both."""
     row = summarized or compared or {}
     other = compared or {}
     value = _estimate(row, "value", "", "")
@@ -323,21 +325,21 @@ def _row(summarized: _Fields | None, compared: _Fields | None) -> Row:
 
 
 def _member(kind: type[_Kind], text: str | None) -> _Kind | None:
-    """Return the member of an enumeration with a text; None without a text."""
+    """Return the member of an enumeration whose value is `text`; None for None."""
     if not text:
         return None
     return kind(text)
 
 
 def _reason(row: _Fields) -> str:
-    """Return why a row of a comparison cannot be compared; empty where there is no comparison."""
+    """Return why a row of a comparison cannot be compared; empty without a comparison."""
     if not row.get("verdict"):
         return ""
     return reason_of(row)
 
 
 def _own_caveats(row: _Fields) -> tuple[Caveat, ...]:
-    """Return the caveats of a comparison that the baseline does not share."""
+    """Return the caveats of a comparison that the baseline does not have."""
     of_baseline = codes(read_caveats(row.get("base")))
     caveats = read_caveats(row.get("own"))
     return tuple(caveat for caveat in caveats if caveat.code not in of_baseline)
@@ -355,7 +357,7 @@ def _key(row: _Fields) -> tuple[Any, ...]:
 
 
 def _estimate(row: _Fields, value: str, lo: str, hi: str) -> Estimate | None:
-    """Read a figure; None where it is not finite. An end that is not finite is open."""
+    """Read a value with its interval; None for a value that is not finite."""
     figure = finite(row.get(value))
     if figure is None:
         return None
@@ -363,14 +365,14 @@ def _estimate(row: _Fields, value: str, lo: str, hi: str) -> Estimate | None:
 
 
 def finite(value: float | None) -> float | None:
-    """Return a figure, or None where it is not finite."""
+    """Return the value, or None if it is not finite."""
     if value is None or not math.isfinite(value):
         return None
     return value
 
 
 def reason_of(row: _Fields) -> str:
-    """Describe why a row of a comparison cannot be compared; nothing where it can."""
+    """Describe why a row of a comparison cannot be compared; empty if it can."""
     match row["verdict"]:
         case Verdict.NOT_COMPARABLE:
             return str(row.get("refused") or "")

@@ -1,7 +1,7 @@
-"""The rows that a reader asked for: rows of some probes, platforms, metrics or layers.
+"""The rows that a reader requested: rows of some probes, platforms, metrics or layers.
 
-A selection chooses the rows that are shown. Claims remain as they are over all rows: neither
-intervals nor the false discovery rate become better by looking at fewer rows.
+A selection only chooses which rows are shown. The claims remain based on all rows: intervals and
+the false discovery rate do not improve if the reader looks at fewer rows.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from bareline.vocabulary.errors import UsageError, did_you_mean
 def selector_filter(selector: str) -> pl.Expr:
     """Return the filter of the rows that a selector names.
 
-    - `selector`: a layer, a layer's metric, a probe or a probe's metric, with ``PLATFORM:`` in
-      front to name one platform only; without a metric the headline.
+    - `selector`: a layer, a layer's metric, a probe or a probe's metric. With ``PLATFORM:`` in
+      front only rows of this platform. Without a metric, rows of the headline metric.
     """
     platform, colon, name = selector.rpartition(":")
     metric_of_probe = pl.concat_str([pl.col("probe"), pl.col("metric")], separator=".")
@@ -36,7 +36,7 @@ def selector_filter(selector: str) -> pl.Expr:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Names that a row must have, one of each kind that is given; none of a kind means all."""
+    """The names that a selected row must have; an empty list of names selects all rows."""
 
     probe: Sequence[str] = ()
     platform: Sequence[str] = ()
@@ -47,7 +47,9 @@ class Selection:
         return any(getattr(self, field.name) for field in fields(self))
 
     def of(self, table: pl.DataFrame, records: Records) -> pl.DataFrame:
-        """Return the selected rows of a table; the records contain all names that can be selected.
+        """Return the selected rows of a table.
+
+        - `records`: the records that contain all names which can be selected.
 
         Raises UsageError: a name is not in the records.
         """
@@ -64,9 +66,9 @@ class Selection:
         return table.join(chosen_names, on=on, how="semi", maintain_order="left")
 
     def among(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Return the selected rows of a table that itself contains all names, in four columns.
+        """Return the selected rows of a table whose own columns contain all possible names.
 
-        Raises UsageError: a name is in none of the columns' values.
+        Raises UsageError: no column contains a name.
         """
         chosen = table
         for field in fields(self):

@@ -1,8 +1,9 @@
-"""Shares of a peak: how much of the wire, or of its processors, a platform's rate is.
+"""Shares of a peak: a measured rate divided by the peak of the network link or of the cores.
 
-The peak is a fact of the platform, the rate is measured: no program can print the share. It is a
-metric of its own with a sample for each sample of the rate. It has no good direction here: two
-platforms are compared by their rates, and a publication's "58 % of the wire" with the share.
+The peak is a fact of the platform and the rate is measured, so no benchmark prints the share. The
+share is a separate metric, with a sample for each sample of the rate. It has no good direction: two
+platforms are compared by their rates, and only a publication's "58 % of the wire" is compared with
+the share.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ _BITS = 8.0
 
 
 def wire_bps(facts: Facts) -> float | None:
-    """Return the rate of the wire between nodes in bit/s; None where no fact has it.
+    """Return the rate of the link between nodes in bit/s; None if no fact contains it.
 
-    A shaped device sends no faster than it is shaped to, whatever its link could.
+    A device with a rate limit sends at most at this limit, even if its link is faster.
     """
     keys = ("net.shaped_bps", "net.speed_bps", "net.rdma.rate_bps")
     rates = (positive_number(facts, key) for key in keys)
@@ -30,16 +31,16 @@ def wire_bps(facts: Facts) -> float | None:
 
 
 def core_flops(facts: Facts) -> float | None:
-    """Return the double-precision peak of a core in flop/s at its nominal frequency, or None."""
+    """Return the double-precision peak of a core at its nominal frequency in flop/s, or None."""
     return positive_number(facts, "cpu.peak_flops_per_core")
 
 
 @dataclass(frozen=True, slots=True)
 class PeakShare:
-    """A rate of a probe as a share of a peak.
+    """The rule that turns a rate of a probe into a share of a peak.
 
-    - `metric`: name of the share; `of`: the rate's metric.
-    - `peak`: the peak for one core or one wire, in the unit of the rate.
+    - `metric`: the name of the share; `of`: the name of the rate.
+    - `peak`: returns the peak of one core or one link from a platform's facts, in the rate's unit.
     - `per_core`: the peak is multiplied by the number of cores: one for each rank and thread.
     """
 
@@ -68,7 +69,7 @@ SHARES = (
 
 
 def with_share_metrics(declarations: pl.DataFrame) -> pl.DataFrame:
-    """Add the shares of the rates that are declared; columns as of `declarations`."""
+    """Add rows for the shares of the declared rates; the columns are as in `declarations`."""
     described = {
         "unit": pl.lit("1"),
         "better": pl.lit("none"),
@@ -88,9 +89,9 @@ def share_values(
 ) -> pl.DataFrame:
     """Return the samples of all shares, with the columns of `values`.
 
-    A rate whose peak is not known has none.
+    A rate whose peak is not known has no share.
 
-    - `facts`: of each platform, by its name in `trials`.
+    - `facts`: the facts of each platform, by its name in `trials`.
     """
     probes = set(trials.get_column("probe").unique())
     parts = [values.clear()]
@@ -120,7 +121,7 @@ def share_values(
 
 
 def _peaks(share: PeakShare, facts: Mapping[str, Facts]) -> dict[str, float]:
-    """Return the peak of a rate on each platform that has one."""
+    """Return the peak of a rate on each platform whose peak is known."""
     peaks = {}
     for platform, facts_of_platform in facts.items():
         peak = share.peak(facts_of_platform)

@@ -1,4 +1,4 @@
-"""One side of a comparison: the values of a platform, and its launches that did not end."""
+"""One side of a comparison: a platform's values, and its launches that ended badly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bareline.analysis.numbers.cube import BoolCube, Cube, FloatCube, IntCube
 
 
 class EndedBadly(NamedTuple):
-    """The launches of one side that were lost or crashed, and all launches: (points, blocks)."""
+    """Marks of the launches that were lost or crashed, and of all launches: (points, blocks)."""
 
     lost: BoolCube
     tried: BoolCube
@@ -22,15 +22,19 @@ class EndedBadly(NamedTuple):
 
 @dataclass
 class Side:
-    """The launches of one platform.
+    """The launches of one platform, which is one side of a comparison.
 
-    Of shape (points, blocks):
+    Arrays of shape (points, blocks):
 
-    - `values`: as they were measured.
-    - `compared`: the values that are compared: with `repeat`, more than were measured.
-    - `lost`: launches that exceeded a limit. A `crashed` launch counts as lost, without a bound.
+    - `values`: the measured values.
+    - `compared`: the compared values; after `repeat` these are more than were measured.
+    - `lost`: marks of launches that exceeded a limit.
+    - `crashed`: marks of launches that crashed, which count as lost, without a bound.
 
-    - `limit_s`: of launches that exceeded it, by case; `took_s`: of each launch (cases, blocks).
+    Further arrays:
+
+    - `limit_s`: the time limit of launches that exceeded it, shape (cases).
+    - `took_s`: the duration of each launch, shape (cases, blocks).
     """
 
     platform: str
@@ -57,9 +61,9 @@ class Side:
         )
 
     def repeat(self, beside: Side) -> None:
-        """Compare the values of a platform without noise in every block of the other side.
+        """Repeat the median of a noiseless platform in every block that the other side measured.
 
-        Launches that exceeded a time limit stay absent.
+        Launches that exceeded a time limit stay missing.
         """
         missing = np.isnan(self.values) & ~self.lost
         repeated = missing & ~np.isnan(beside.values)
@@ -77,23 +81,23 @@ class Side:
 
     @cached_property
     def tried(self) -> BoolCube:
-        """The launches that did not crash: each gave a value, or met a limit."""
+        """Marks of the launches that did not crash: each has a value, or exceeded a limit."""
         tried: BoolCube = ~np.isnan(self.compared) | self.lost
         return tried
 
     @property
     def launched(self) -> LaunchedBlocks:
-        """The blocks in which any point was tried."""
+        """The blocks in which the platform was launched and any point was tried."""
         blocks = np.asarray(self.tried.any(axis=0))
         return LaunchedBlocks(self.platform, blocks)
 
     @property
     def ended_badly(self) -> EndedBadly:
-        """The lost or crashed launches, and all launches."""
+        """Marks of the lost or crashed launches, and of all launches."""
         return EndedBadly(self.lost | self.crashed, self.tried | self.crashed)
 
 
 def launches_of(marks: BoolCube) -> IntCube:
-    """Count the launches that are marked, for each point."""
+    """Return for each point the number of marked launches."""
     counts: IntCube = np.count_nonzero(marks, axis=-1)
     return counts

@@ -1,8 +1,8 @@
-"""Classes of sizes: points of one class behave similarly, and are reported together.
+"""Classes of sizes: points of one class behave similarly and are reported together.
 
-Most MPI libraries change from their eager to their rendezvous protocol somewhere between the first
-two classes of messages. A working set below 1 MiB fits into the caches of a core on most
-processors; one from 64 MiB on fits into no cache.
+Most MPI libraries change from their eager to their rendezvous protocol near the limit between the
+first two classes of message sizes. A working set below 1 MiB fits into the caches of a core on most
+processors; a working set of 64 MiB or more fits into no cache.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LARGE_BYTES = 256 << 10
 
 
 class Size(StrEnum):
-    """How large the messages, or the data, of a class are."""
+    """The words for the size of the messages or data of a class."""
 
     SMALL = "small"
     MIDDLE = "middle"
@@ -29,7 +29,7 @@ class Size(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SizeClass:
-    """Sizes from `low` to below `high`, in bytes, of a parameter."""
+    """The sizes of a parameter from `low` to below `high`, in bytes."""
 
     parameter: str
     size: Size
@@ -38,14 +38,14 @@ class SizeClass:
     high: float
 
     def holds(self, size: object) -> bool:
-        """Whether a size is of this class."""
+        """Whether a size is in this class."""
         if not isinstance(size, int):
             return False
         return self.low <= size < self.high
 
     @property
     def of_messages(self) -> bool:
-        """Whether the sizes are of messages."""
+        """Whether the sizes are sizes of messages."""
         return self.parameter == "size_bytes"
 
 
@@ -60,9 +60,9 @@ CLASSES: tuple[SizeClass, ...] = (
 
 
 def classes(points: Sequence[str]) -> Iterator[tuple[SizeClass | None, list[int]]]:
-    """Yield classes of sizes and the numbers of their points; None for points without a size.
+    """Yield each class of sizes with the numbers of its points; None for points without a size.
 
-    Points are texts as `format_point` makes them; empty where nothing was delivered.
+    - `points`: texts as `format_point` makes them; empty for a point without a value.
     """
     delivered = {}
     for point in points:
@@ -85,7 +85,7 @@ def classes(points: Sequence[str]) -> Iterator[tuple[SizeClass | None, list[int]
 
 
 def _common_parameter(delivered: Sequence[Mapping[str, Scalar]]) -> str | None:
-    """Return the parameter of sizes that all points have; None without one."""
+    """Return the size parameter that all points have; None if there is none."""
     if not delivered:
         return None
     for name in dict.fromkeys(kind.parameter for kind in CLASSES):

@@ -1,4 +1,4 @@
-"""Summaries: each point on each platform, with interval and spread (docs/method/statistics.md)."""
+"""Summaries of each point on each platform, with interval and spread: docs/method/statistics.md."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _PARTS = {"params": CASE[1:], "metric": KEY[len(CASE) :], "control": ()}
 class MetricRow:
     """A metric of one case on one platform.
 
-    - `params`: parameters of case and point, and its ranks, threads and nodes.
-    - `detail`: it explains other metrics; tables show it with `--all` only.
-    - `headline`: the metric by which its probe is judged.
-    - `n`: launches that delivered it.
+    - `params`: the parameters of case and point, and the numbers of ranks, threads and nodes.
+    - `detail`: the metric explains other metrics; tables show it with `--all` only.
+    - `headline`: the probe is judged by this metric.
+    - `n`: the number of launches that measured the metric.
     """
 
     platform: str
@@ -46,7 +46,7 @@ class MetricRow:
 
 
 def table_columns(row: type) -> list[str]:
-    """Return the columns of the table that has the rows of a type, in order."""
+    """Return the columns, in order, of the table whose rows have this type."""
     names = [field.name for field in fields(row)]
     first = [name for name in ("platform", "baseline") if name in names]
     columns: list[str] = []
@@ -57,12 +57,12 @@ def table_columns(row: type) -> list[str]:
 
 @dataclass(frozen=True)
 class Summary(MetricRow):
-    """``show``: a median, its 95 % interval, and how values spread.
+    """A row of ``show``: a median, its 95 % interval, and the spread of the values.
 
-    - `lo`, `hi`: null below six trials.
+    - `lo`, `hi`: the bounds of the interval; null below six trials.
     - `p5`, `p95`: percentiles over trials.
-    - `iqr_rel`: the interquartile range over the median.
-    - `n_failed`: trials of the case that failed.
+    - `iqr_rel`: the interquartile range divided by the median.
+    - `n_failed`: the number of failed trials of the case.
     """
 
     value: float
@@ -78,7 +78,7 @@ class Summary(MetricRow):
 
 @dataclass(frozen=True)
 class FailedCase:
-    """``show``: a case of which every trial failed."""
+    """A row of ``show`` for a case whose trials all failed."""
 
     platform: str
     probe: str
@@ -93,7 +93,7 @@ ShowRow = Summary | FailedCase
 
 
 def summarize(records: Records) -> pl.DataFrame:
-    """Summarize every point on every platform that has it."""
+    """Summarize each point on each platform that has a value for it."""
     cube = records.cube
     summaries = [_summary_of(cube, platform) for platform in cube.platforms]
     whole = pl.concat(summaries)
@@ -105,7 +105,7 @@ def summarize(records: Records) -> pl.DataFrame:
 
 
 def _summary_of(cube: Cube, platform: str) -> pl.DataFrame:
-    """Summarize the points that a platform has."""
+    """Summarize the points for which a platform has values."""
     summary = stats.summarize(cube.of(platform))
     figures = pl.DataFrame(
         {
@@ -124,7 +124,7 @@ def _summary_of(cube: Cube, platform: str) -> pl.DataFrame:
 
 
 def _with_model_errors(table: pl.DataFrame, records: Records) -> pl.DataFrame:
-    """Mark simulated values as exact; the error of their model is their interval."""
+    """Mark simulated values as exact, with the error of their model as interval."""
     errors = model_errors(records)
     error = pl.col("platform").replace_strict(errors, default=None, return_dtype=pl.Float64)
     exact = pl.col("platform").is_in(list(errors))
@@ -155,7 +155,7 @@ def as_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def with_order(table: pl.DataFrame, platforms: Sequence[str]) -> pl.DataFrame:
-    """Number layers and platforms, as "rung" and "column", in the order of display."""
+    """Add the order in which layers and platforms are displayed, as columns "rung" and "column"."""
     order = {layer.value: number for number, layer in enumerate(Layer)}
     columns = {name: number for number, name in enumerate(platforms)}
     return table.with_columns(
@@ -196,7 +196,7 @@ def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
 
 
 def _precisions(records: Records) -> pl.DataFrame:
-    """Return the relative half-width that medians of each layer should have; 0 for none."""
+    """Return the relative half-width that a median of each layer should have; 0 for none."""
     declared = records.study.get("precision")
     layers = list(Layer)
     precisions = [DEFAULT_PRECISION[layer] for layer in layers]
@@ -207,7 +207,7 @@ def _precisions(records: Records) -> pl.DataFrame:
 
 
 def flag(condition: pl.Expr, caveat: str | pl.Expr) -> pl.Expr:
-    """Return a list of one caveat, a code or text, where a condition is true, else an empty one."""
+    """Return a list with `caveat` (a code or text) if a condition is true, else an empty list."""
     if isinstance(caveat, str):
         caveats = pl.lit([caveat])
     else:
@@ -217,7 +217,10 @@ def flag(condition: pl.Expr, caveat: str | pl.Expr) -> pl.Expr:
 
 
 def _counted(records: Records, key: Sequence[str], name: str) -> pl.DataFrame:
-    """Return the caveats of cases, or of points, with how many of their trials have each."""
+    """Return the caveats of cases or points, each with the number of trials that have it.
+
+    - `key`: the columns that identify a case or a point; `name`: the column of the result.
+    """
     of_point = [column for column in key if column not in CASE]
     if of_point:
         rows = records.values
@@ -245,7 +248,7 @@ def _counted(records: Records, key: Sequence[str], name: str) -> pl.DataFrame:
 
 
 def _of_some(text: str, some: int, total: int) -> str:
-    """Write a caveat with how many trials have it, unless all of them do."""
+    """Append to a caveat the number of trials that have it, unless all trials have it."""
     if some >= total:
         return text
     caveat = replace(Caveat.read(text), some=some, every=total)
@@ -253,7 +256,7 @@ def _of_some(text: str, some: int, total: int) -> str:
 
 
 def _series_caveats(records: Records) -> pl.DataFrame:
-    """Return the caveats of each case's series of launches, on each platform."""
+    """Return the caveats on the series of launches of each case and platform, such as a drift."""
     cube = records.cube
     headline = cube.points.filter(pl.col("headline").fill_null(False)).sort("case")
     cases = headline.select("case", *CASE).unique("case", maintain_order=True)
@@ -280,7 +283,7 @@ def _series_caveats(records: Records) -> pl.DataFrame:
 
 
 def _launches(values: FloatCube, begins: IntCube) -> FloatCube:
-    """Return one logarithm a launch and case; a case with a value that is not positive has none."""
+    """Return one logarithm per launch and case; NaN for a case with a non-positive value."""
     if not begins.size:
         return np.empty((0, values.shape[-1]))
     absent = np.isnan(values)
@@ -295,10 +298,11 @@ def _launches(values: FloatCube, begins: IntCube) -> FloatCube:
 
 
 def failures(records: Records) -> pl.DataFrame:
-    """Name the cases of which trials failed on a platform, so that a summary hides none.
+    """Return the cases with failed trials on a platform, so that a summary can show all of them.
 
-    Gives platform, the case's columns, n (measured trials), n_failed, stage and reason of the last;
-    where none of them was even tried, `absent` names the program that is not installed.
+    The table has the columns platform, the case's columns, n (measured trials), n_failed, and the
+    stage and reason of the last failure. If no trial could be started because a program is not
+    installed, `absent` names the program.
     """
     failed = pl.col("status") == "failed"
     absent = pl.col("stage") == Stage.ABSENT.value

@@ -1,7 +1,7 @@
-"""Samples and trials as tidy, typed tables for other programs: one column a variable.
+"""Samples and trials as tidy, typed tables for other programs: one column per variable.
 
-A text with several parameters (``"block_bytes=4096 mode=all"``) becomes a column for each
-parameter, with a type; times are times, and a run is named by its folder.
+A text with several parameters (``"block_bytes=4096 mode=all"``) becomes a typed column for each
+parameter. Times are timestamps, and a run is named after its folder.
 """
 
 from __future__ import annotations
@@ -25,22 +25,25 @@ _OWN = frozenset((*_FIRST, *_PLACE, *_VALUE, *_TRIAL, "params", "point"))
 
 
 def tidy_samples(records: Records, samples: pl.DataFrame) -> pl.DataFrame:
-    """Return samples, as of `Records.samples`, with a column for each parameter.
+    """Return samples with a column for each parameter.
 
-    Gives a row per sample: run, study, platform, control, layer, probe, title, ranks, threads,
-    nodes, placement, layout; the parameters of case and point, null where a probe has none of that
-    name (``param_NAME`` where a column of ours has the name); metric, value (SI base units), unit,
-    better, headline, detail; block, trial, attempt, started (UTC), duration_s and the remaining
-    columns of the trial; caveats as a list.
+    - `samples`: rows of `Records.samples`.
+
+    The table has a row per sample: run, study, platform, control, layer, probe, title, ranks,
+    threads, nodes, placement, layout; the parameters of case and point, null if a probe does not
+    have the parameter (``param_NAME`` if the table already has a column NAME); metric, value (SI
+    base units), unit, better, headline, detail; block, trial, attempt, started (UTC), duration_s
+    and the remaining columns of the trial; caveats as a list.
     """
     after = (*_VALUE, *_TRIAL)
     return _tidy(records, samples, ("params", "point"), (*_PLACE,), after)
 
 
 def tidy_trials(records: Records) -> pl.DataFrame:
-    """Return trials, failed ones among them, with a column for each parameter of their case.
+    """Return measured and failed trials, with a column for each parameter of their case.
 
-    Gives as `tidy_samples`, a row per trial: status is measured or failed, with stage and reason.
+    The table has a row per trial and the trial's columns of `tidy_samples`. `status` is measured or
+    failed; a failed trial has a stage and a reason.
     """
     layers = records.declarations.select("probe", "layer").unique("probe", maintain_order=True)
     trials = records.with_controls.trials.join(layers, on="probe", how="left")
@@ -77,7 +80,7 @@ def _tidy(
 
 
 def _run_names(records: Records) -> list[str]:
-    """Return the names of the runs' folders, or their paths where two have the same name."""
+    """Return the names of the runs' folders, or the runs' paths if two names are equal."""
     paths = [run.path for run in records.runs]
     names = [path.name for path in paths]
     if len(set(names)) < len(names):
@@ -86,7 +89,7 @@ def _run_names(records: Records) -> list[str]:
 
 
 def _spread(texts: pl.DataFrame) -> pl.DataFrame:
-    """Return a column for each parameter of the texts in each row."""
+    """Return a table with a column for each parameter in the texts, one row per row of texts."""
     rows = []
     for row in texts.iter_rows():
         params: dict[str, Scalar] = {}
@@ -106,7 +109,7 @@ def _spread(texts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _column(name: str, values: Sequence[Scalar | None]) -> pl.Series:
-    """Return a parameter's values as a column of the narrowest type that fits them all."""
+    """Return a parameter's values as a column of the narrowest type that fits all values."""
     given = [value for value in values if value is not None]
     types = {type(value) for value in given}
     if types <= {int} and all(-(2**63) <= int(value) < 2**63 for value in given):

@@ -93,7 +93,7 @@ def check_cores(cores: Sequence[int] | None) -> None:
     for core in cores or ():
         if core not in allowed:
             raise PlatformError(
-                f"this process may not use core {core}",
+                f"this process cannot use core {core}",
                 hint=f"use some of {', '.join(map(str, allowed))}",
             )
 

@@ -136,7 +136,7 @@ class SimOptions(Options):
         if isinstance(curve, tuple):
             sizes = [size for size, _ in curve]
             if sizes[0] != 0 or sizes != sorted(set(sizes)):
-                raise ValueError("the sizes have to rise from 0 bytes, each once")
+                raise ValueError("the sizes must ascend from 0 bytes, without repetition")
         return curve
 
     @model_validator(mode="after")

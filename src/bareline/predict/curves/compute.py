@@ -80,7 +80,7 @@ def factor_between(
         ratios = _ratios(rates, a.platform, b.platform)
     if not ratios:
         raise AnalysisError(
-            f"how fast {b.platform} computes is not known ({differs})",
+            f"the computing speed of {b.platform} is not known ({differs})",
             hint="measure one rank of the application on one node of both (--calibrate RUN), or "
             'add [[measure]] probe = "compute.dgemm" and probe = "memory.stream" to the ladder',
         )

@@ -66,7 +66,7 @@ class LadderGaps(AnalysisError):
 
     def __init__(self, platform: str, gaps: Sequence[Gap]) -> None:
         super().__init__(
-            f"the ladder of {platform} does not carry this application: "
+            f"the ladder of {platform} lacks curves that this application needs: "
             + "; ".join(gap.words for gap in gaps),
             hint="measure that; `bareline predict --plan PROFILE` writes the whole study",
         )

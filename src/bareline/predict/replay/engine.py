@@ -188,7 +188,8 @@ def replay(trace: Trace, costs: Costs) -> Replayed:
         raise MemoryError
     if status == _STOPPED:
         raise AnalysisError(
-            "the replay of the trace comes to a stop: ranks wait for what no rank does",
+            "the replay of the trace stops because ranks wait for a message or call that "
+            "no rank makes",
             hint="trace the program again; if it stays, use --model delta",
         )
     ends_s = tuple(tables.ranks["end_s"].tolist())

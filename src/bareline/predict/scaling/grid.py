@@ -214,7 +214,8 @@ def parse_grid(text: str) -> Grid:
     parts = text.lower().split("x")
     if not 1 <= len(parts) <= MOST_SIDES or not all(map(_is_length, parts)):
         raise UsageError(
-            f"'{text[:40]}' is no grid", hint="write its sides, the fastest first: --grid 4x4x8"
+            f"'{text[:40]}' is not a valid grid",
+            hint="write its sides, the fastest first: --grid 4x4x8",
         )
     return Grid(tuple(map(int, parts)))
 

@@ -179,7 +179,10 @@ class Maker:
             call.likely = True
         if len(likely) != 1:
             listed = ", ".join(f"{size:g}" for size in sorted(sizes))
-            why = f"several laws give its sizes, and differ there ({listed} B)"
+            why = (
+                "several scaling laws fit its sizes, but give different sizes on this grid "
+                f"({listed} B)"
+            )
             raise self._refused(call, why)
         value = likely.pop()
         self._check_whole(call, value, laws[0])
@@ -202,7 +205,7 @@ class Maker:
         parts = f"{value:g} B"
         if value >= 0:
             parts = f"{value / element:g} elements of {element} B"
-        why = f"its size on {self.grid} would be {parts}: the cut is not even"
+        why = f"its size on {self.grid} would be {parts}: the grid cannot be cut evenly"
         raise self._refused(call, why, _EVEN_HINT)
 
     # Counts --------------------------------------------------------------------------------------

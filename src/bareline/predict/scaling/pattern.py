@@ -130,7 +130,7 @@ def recognise(largest: JobCalls, others: Sequence[JobCalls] = ()) -> Pattern:
     """
     period = largest.period
     if not _has_messages(period):
-        raise _refused(period, "no rank sends to another alone, so that nothing shows a grid")
+        raise _refused(period, "no rank sends to another alone, so that the profiles show no grid")
     patterns: list[Pattern] = []
     misfit = ""
     for grid in _possible_grids(period.ranks):
@@ -295,7 +295,7 @@ def program_of(period: ProgramPeriod) -> str:
 
 def _refused(period: ProgramPeriod, why: str) -> AnalysisError:
     return AnalysisError(
-        f"{program_of(period)} on {period.ranks} ranks is not made anew for more: {why}",
+        f"{program_of(period)} on {period.ranks} ranks cannot be constructed for more ranks: {why}",
         where=str(period.trace.path),
         hint="profile with four or more ranks along each side (16 for two, 64 for three); "
         "other programs are predicted for the ranks that were profiled",

@@ -63,7 +63,7 @@ class PlaceCalls:
         template = self.pattern.templates.get(place)
         if template is None:
             raise AnalysisError(
-                f"{program_of(self.pattern.period)} cannot be made anew for {self.grid}: "
+                f"{program_of(self.pattern.period)} cannot be constructed for {self.grid}: "
                 f"no profiled rank is {place_words(place)}",
                 where=str(self.pattern.period.trace.path),
             )
@@ -168,7 +168,8 @@ class PlaceCalls:
         step = call.key.step
         share = share_of(largest, (step.kind,))
         return AnalysisError(
-            f"{step.call} (such calls take {share:.0%} of a period's time) cannot be made anew for "
+            f"{step.call} (such calls take {share:.0%} of a period's time) cannot be "
+            "constructed for "
             f"{self.grid.ranks} ranks: {why}",
             where=str(largest.trace.path),
             hint=hint,

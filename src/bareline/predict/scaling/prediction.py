@@ -129,7 +129,10 @@ def grown_period(
     Raises AnalysisError, UsageError: the period cannot be made for `ranks` ranks.
     """
     if grid is not None and grid.ranks != ranks:
-        raise UsageError(f"--grid {grid} has {grid.ranks} ranks, not {ranks}", hint="change either")
+        raise UsageError(
+            f"--grid {grid} has {grid.ranks} ranks, not {ranks}",
+            hint="change --grid or the number of ranks",
+        )
     return program.grown(grid or program.grid(ranks), most_unchecked)
 
 

@@ -222,7 +222,9 @@ def _cuts_all_sides(ranks: int, sides: int) -> bool:
 def _check_periods(ordered: Sequence[ProgramPeriod]) -> None:
     """Raise UsageError or AnalysisError where the periods are not of one program's counts."""
     if len({period.ranks for period in ordered}) < len(ordered):
-        raise UsageError("two profiles have as many ranks", hint="give one of each number of ranks")
+        raise UsageError(
+            "two profiles have the same number of ranks", hint="give one of each number of ranks"
+        )
     if len(ordered) < 2:
         raise UsageError(
             "more ranks are predicted from the profiles of several counts",

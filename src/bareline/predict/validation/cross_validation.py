@@ -234,7 +234,7 @@ def reasons(
         (case.drawn, "the ladders' launches differ"),
     ]
     if reproduced is not None:
-        text = f"the replay gives {reproduced:.2f} of the time on {case.a.platform}"
+        text = f"the replay takes {reproduced:.2f} times the measured time on {case.a.platform}"
         candidates.append((abs(math.log(reproduced)), text))
     least = 0.3 * abs(log_error)  # the part of an error that a reason explains
     named = [text for size, text in sorted(candidates, reverse=True) if size >= least]

@@ -184,7 +184,7 @@ def _check_loss(loss: LossSplit) -> None:
     _check_times(*loss.measured_a, *loss.measured_b)
     inputs = [share.input for share in loss.shares]
     if not set(inputs) <= TITLES.keys() or inputs.count("residual") != 1:
-        raise ValueError("the shares of a loss do not match its layers")
+        raise ValueError("the shares of a loss do not match the layers of the loss")
     if not (loss.measured_a and loss.measured_b):
         raise ValueError("a loss has no measured time")
 

@@ -45,7 +45,7 @@ class Condition:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise ValueError(f"'{text[:80]}' is not an expression") from error
         if not isinstance(self._tree, ast.Compare | ast.BoolOp):
-            raise ValueError(f"'{text[:80]}' compares nothing")
+            raise ValueError(f"'{text[:80]}' contains no comparison")
         self.names = frozenset(_names(self._tree, text))
 
     def holds(self, values: Mapping[str, float]) -> bool:
@@ -58,17 +58,17 @@ class Condition:
 
 def _names(tree: ast.AST, text: str, depth: int = 0) -> set[str]:
     if depth > _DEEPEST:
-        raise ValueError(f"'{text[:80]}' has parts inside parts, more than {_DEEPEST} deep")
+        raise ValueError(f"'{text[:80]}' is nested more than {_DEEPEST} levels deep")
     match tree:
         case ast.Name(id=name):
             return {name}
         case ast.Constant(value=value):
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise ValueError(f"'{text[:80]}' contains something else than numbers")
+                raise ValueError(f"'{text[:80]}' contains an element that is not a number")
             return set()
         case ast.Call(func=ast.Name(id=name), args=parts, keywords=[]) if name in _FUNCTIONS:
             if not parts:
-                raise ValueError(f"'{text[:80]}' calls {name} of nothing")
+                raise ValueError(f"'{text[:80]}' calls {name} without a value")
             if name == "abs" and len(parts) > 1:
                 raise ValueError(f"'{text[:80]}' calls abs of {len(parts)} values")
         case ast.BinOp(left=left, op=how, right=right) if type(how) in _OPERATORS:
@@ -82,7 +82,7 @@ def _names(tree: ast.AST, text: str, depth: int = 0) -> set[str]:
         case ast.BoolOp(values=parts):
             pass
         case _:
-            raise ValueError(f"'{text[:80]}' contains more than an expression may")
+            raise ValueError(f"'{text[:80]}' contains elements that an expression may not have")
     return set().union(*(_names(part, text, depth + 1) for part in parts))
 
 

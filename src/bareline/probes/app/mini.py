@@ -62,7 +62,7 @@ class Ocean(MiniProgram):
         """Refuse another variant; programs without variants do not print one."""
         reported = header.get("variant", params.variant)
         if reported != params.variant:
-            raise ParseError(f"variant {reported} instead of {params.variant}")
+            raise ParseError(f"the output is of variant {reported} instead of {params.variant}")
         super().check_header(params, header)
 
 

@@ -138,7 +138,7 @@ class Program(BaseModel):
         allowed = {"trace", "title", "summary", "source"}
         others = sorted(key for key in given if key not in allowed and not _same(given, made, key))
         if others:
-            raise ValueError(f"a trace is replayed as it is: leave out {listing(others)}")
+            raise ValueError(f"a trace is replayed unchanged; leave out {listing(others)}")
         return {**given, **made}
 
     @field_validator("complete")

@@ -29,7 +29,7 @@ def compiled(text: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as error:
-        raise ValueError(f"no regular expression: {error}") from error
+        raise ValueError(f"not a valid regular expression: {error}") from error
 
 
 _TAKEN: Mapping[str, Callable[[list[float]], float]] = {
@@ -63,7 +63,7 @@ class Value(_Described):
     @classmethod
     def _one_group(cls, text: str) -> str:
         if text and compiled(text).groups != 1:
-            raise ValueError("needs one group: the number")
+            raise ValueError("needs exactly one group, which is the number")
         return text
 
     @model_validator(mode="after")

@@ -105,7 +105,7 @@ class Hpcc(Probe[HpccParams]):
         for benchmark in hpcc.read(text):
             name = benchmark.probe.removeprefix("hpcc.")
             if name == "hpl" and benchmark.params.get("n") != params.order(ranks):
-                raise ParseError(f"HPL_N is not the {params.order(ranks)} that was asked for")
+                raise ParseError(f"HPL_N is not the requested {params.order(ranks)}")
             if isinstance(benchmark.outcome, Failed):
                 raise ParseError(f"{name}: {benchmark.outcome.reason}")
             for sample in benchmark.outcome.samples:
@@ -135,9 +135,9 @@ def _check_whole(text: str) -> int:
     if not _END.search(text):
         raise ParseError(f"{_OUTPUT} is truncated: its last lines are missing")
     if not _SUCCESS.search(text):
-        raise ParseError(f"{_OUTPUT} does not say Success=1: a benchmark failed its own check")
+        raise ParseError(f"{_OUTPUT} does not contain Success=1: a benchmark failed its own check")
     if len(ranks) != 1:
-        raise ParseError(f"{_OUTPUT} does not say how many ranks there were")
+        raise ParseError(f"{_OUTPUT} does not give the number of ranks")
     return ranks.pop()
 
 

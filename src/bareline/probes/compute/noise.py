@@ -113,7 +113,7 @@ def _share(point: MeasuredPoint, name: str) -> float:
 def _bins(point: MeasuredPoint, count: int) -> list[int]:
     bins = point.fields.get("lost_ns")
     if not isinstance(bins, list) or len(bins) != count:
-        raise ParseError(f"there are no {count} bins of lost time")
+        raise ParseError(f"the output does not have {count} bins of lost time")
     if not all(type(value) is int and value >= 0 for value in bins):
         raise ParseError("a bin of lost time is not a time")
     return bins

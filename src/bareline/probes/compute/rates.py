@@ -142,7 +142,7 @@ class Fft(Nodebench[FftParams]):
         requested = [("1d", params.n), ("3d", params.n3)]
         measured = [(point.at.get("transform"), point.at.get("length")) for point in report.points]
         if measured != requested:
-            raise ParseError(f"transforms {measured} instead of {requested}")
+            raise ParseError(f"the output has the transforms {measured} instead of {requested}")
         for point in report.points:
             # The length is a parameter of the trial already.
             yield from spread_samples(point, "rate", "rate", {"transform": point.at["transform"]})
@@ -246,7 +246,7 @@ class Peak(Nodebench[PeakParams]):
             if words[:1] == ["sve"] and words[1:] and _WIDTH.fullmatch(words[1]):
                 del words[1]
             if not words or not set(words) <= _SETS:
-                raise ParseError(f"the point {dict(point.at)} is of no known instruction set")
+                raise ParseError(f"the point {dict(point.at)} has an unknown instruction set")
             widest = point.positive("rate", "median")
             yield Sample("set_rate", widest, point.at)
         yield Sample("rate", widest)

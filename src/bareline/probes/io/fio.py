@@ -50,7 +50,7 @@ class FioParams:
 
     def __post_init__(self) -> None:
         if self.bs > self.size:
-            raise ValueError("bs is more than size")
+            raise ValueError("bs is greater than size")
         if self.iodepth > 1 and self.ioengine in ("psync", "sync"):
             raise ValueError(
                 f"iodepth > 1 needs libaio or io_uring: {self.ioengine} waits for each request"

@@ -90,7 +90,7 @@ class Sequential(Probe[SequentialParams]):
         points = read_report(output, "iobench", "sequential").points
         sizes = [point.at.get("block_bytes") for point in points]
         if sizes != params.blocks_bytes:
-            raise ParseError(f"blocks of {sizes} B instead of {params.blocks_bytes}")
+            raise ParseError(f"the test used blocks of {sizes} B instead of {params.blocks_bytes}")
         samples: list[Sample] = []
         for point in points:
             samples += _samples(params, point)
@@ -110,7 +110,7 @@ def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]
     )
     for way, moved_bytes, most_bytes, more_s, caveats in ways:
         if not 0 < moved_bytes <= most_bytes:
-            raise ParseError(f"{way}: {moved_bytes:g} B of {whole_bytes} B were moved")
+            raise ParseError(f"{way}: {moved_bytes:g} B were moved instead of {whole_bytes} B")
         rate = point.positive(f"loop_{way}_rate")
         calls_s = point.quantile(f"{way}_time", "mean") * moved_bytes / block_bytes
         _check_amount(way, moved_bytes, rate, calls_s + more_s)
@@ -141,7 +141,7 @@ def _cached_samples(point: MeasuredPoint, written_bytes: float) -> Iterator[Samp
     read_bytes = point.number("cached_read_bytes")
     calls_s = point.quantile("cached_read_time", "mean") * read_bytes / block_bytes
     if not 0 < read_bytes <= written_bytes:
-        raise ParseError(f"cached read: {read_bytes:g} B of {written_bytes:g} B were moved")
+        raise ParseError(f"the cached read moved {read_bytes:g} B instead of {written_bytes:g} B")
     _check_amount("cached read", read_bytes, rate, calls_s)
     if point.number("kept_bytes") >= written_bytes:
         yield Sample("cached_read_rate", rate, point.at)
@@ -219,7 +219,7 @@ class Create(Probe[CreateParams]):
         phases = [point.at.get("phase") for point in points]
         requested = list(params.calls)
         if phases != requested:
-            raise ParseError(f"phases {phases} instead of {requested}")
+            raise ParseError(f"the output has the phases {phases} instead of {requested}")
         by_phase = dict(zip(requested, points, strict=True))
         samples: list[Sample] = []
         for phase, point in by_phase.items():

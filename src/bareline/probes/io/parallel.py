@@ -75,7 +75,7 @@ def _phase_samples(
     if not math.isclose(rate * time_s, each * report.count("ranks"), rel_tol=1e-6):
         raise ParseError(f"{name}: rate, amount and time contradict each other")
     if not call_max_s <= slowest_s <= time_s * (1 + 1e-9):
-        raise ParseError(f"{name}: a rank took longer than all of them")
+        raise ParseError(f"{name}: one rank took longer than the whole measurement")
     local = () if report.header.get("one_folder") is True else ("node-local",)
     caveats = (*local, *(("too-short",) if time_s < _SUSTAINED_S else ()), *doubts)
     yield Sample(metric, rate, {}, caveats)
@@ -191,7 +191,10 @@ class Parallel(Probe[ParallelParams]):
         is_all = each_bytes == params.rank_bytes
         is_part = params.duration_s > 0 and 0 < each_bytes < params.rank_bytes
         if not (is_all or is_part) or each_bytes % params.transfer_bytes:
-            raise ParseError(f"{written_bytes:g} B were written by {ranks} ranks")
+            raise ParseError(
+                f"{ranks} ranks wrote {written_bytes:g} B, which is not the requested "
+                "amount for each rank"
+            )
         if point.number("read_bytes") != written_bytes:
             raise ParseError("the data read are not the data written")
         if point.number("iterations") * params.transfer_bytes != written_bytes:
@@ -264,7 +267,7 @@ class Metadata(Probe[MetadataParams]):
         report = _read_job(output, "metadata", requested)
         phases = tuple(point.at.get("phase") for point in report.points)
         if phases != _PHASES:
-            raise ParseError(f"phases {list(phases)} instead of {list(_PHASES)}")
+            raise ParseError(f"the output has the phases {list(phases)} instead of {list(_PHASES)}")
         calls = params.items * report.count("ranks")
         samples: list[Sample] = []
         for name, point in zip(_PHASES, report.points, strict=True):

@@ -81,7 +81,7 @@ class Stream(Nodebench[StreamParams]):
         threads = report.count("threads")
         kernels = [point.at.get("kernel") for point in report.points]
         if kernels != list(_KERNELS):
-            raise ParseError(f"kernels {kernels} instead of {list(_KERNELS)}")
+            raise ParseError(f"the output has the kernels {kernels} instead of {list(_KERNELS)}")
         for point in report.points:
             yield from spread_samples(point, "rate", "bandwidth", point.at)
             per_core = point.quantile("rate", "median") / threads
@@ -198,7 +198,9 @@ class MemoryLatency(Nodebench[LatencyParams]):
         ]
         requested = params.points()
         if sorted(map(_key, measured)) != sorted(map(_key, requested)):
-            raise ParseError(f"{len(measured)} points instead of the {len(requested)} asked for")
+            raise ParseError(
+                f"the output has {len(measured)} points instead of the requested {len(requested)}"
+            )
         for point in report.points:
             yield from spread_samples(point, "time", "latency", point.at)
             mean = point.positive("loop_mean")

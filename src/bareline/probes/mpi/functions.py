@@ -118,7 +118,7 @@ class SizelessFunction(MpiFunction):
     def check_points(self, params: Any, report: Report) -> None:
         points = [dict(point.at) for point in report.points]
         if points != [{}]:
-            raise ParseError(f"{len(points)} points of a benchmark that has one")
+            raise ParseError(f"{len(points)} points, but the benchmark has only one")
 
 
 def _with_bandwidth(point: MeasuredPoint) -> Iterable[Sample]:

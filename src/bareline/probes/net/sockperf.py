@@ -82,7 +82,7 @@ class Sockperf(Probe[SockperfParams]):
     def parse(self, params: SockperfParams, output: Output) -> ProbeReading:
         text = _COLOURS.sub("", output.stdout)
         if failed := _ERROR.search(text):
-            raise ParseError(f"sockperf says: {failed[1]}")
+            raise ParseError(f"sockperf reports: {failed[1]}")
         if not text.endswith("\n"):
             raise ParseError("the output is truncated: its last line has no end")
         lines = [line.removeprefix("sockperf: ") for line in text.splitlines()]
@@ -118,7 +118,7 @@ def _latencies(lines: list[str]) -> Iterable[tuple[str, float]]:
 def _only(pattern: re.Pattern[str], lines: list[str], subject: str) -> tuple[str, ...]:
     matches = [match.groups() for line in lines if (match := pattern.match(line))]
     if len(matches) != 1:
-        raise ParseError(f"{len(matches)} lines of the {subject} instead of one")
+        raise ParseError(f"the output has {len(matches)} lines of the {subject} instead of one")
     return matches[0]
 
 

@@ -63,7 +63,7 @@ class Nuttcp(Probe[NuttcpParams]):
     def parse(self, params: NuttcpParams, output: Output) -> ProbeReading:
         transfer = nuttcp.read(output.stdout)
         if transfer.udp:
-            raise ParseError("not the TCP stream that was asked for")
+            raise ParseError("the test did not use the requested TCP stream")
         return ProbeReading(_declared_samples(transfer.values, self.metrics))
 
 
@@ -121,7 +121,7 @@ class NuttcpUdp(Probe[NuttcpUdpParams]):
     def parse(self, params: NuttcpUdpParams, output: Output) -> ProbeReading:
         transfer = nuttcp.read(output.stdout)
         if not transfer.udp:
-            raise ParseError("not the datagrams that were asked for")
+            raise ParseError("the test did not send the requested datagrams")
         return ProbeReading(_declared_samples(transfer.values, self.metrics))
 
 
@@ -171,7 +171,7 @@ class Iperf3(Probe[Iperf3Params]):
     def parse(self, params: Iperf3Params, output: Output) -> ProbeReading:
         transfer = iperf3.read(output.stdout)
         if transfer.udp or transfer.params["streams"] != params.streams:
-            raise ParseError(f"not the {params.streams} TCP streams that were asked for")
+            raise ParseError(f"the test did not use the {params.streams} requested TCP streams")
         values = transfer.values
         if "retransmissions" not in values:
             raise ParseError("the kernel does not count retransmissions")

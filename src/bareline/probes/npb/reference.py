@@ -137,7 +137,9 @@ def _checked_ranks(summary: NpbSummary, params: ReferenceParams) -> int:
     if kernel != params.kernel:
         raise ParseError(f"the output is of {kernel} instead of {params.kernel}")
     if summary.field("Class") != params.problem_class:
-        raise ParseError(f"class {summary.field('Class')} instead of {params.problem_class}")
+        raise ParseError(
+            f"the output is of class {summary.field('Class')} instead of {params.problem_class}"
+        )
     summary.check_verified()
     if "Total processes" not in summary.fields:
         raise ParseError("the summary has no 'Total processes'; is it NPB's version for MPI?")
@@ -145,7 +147,7 @@ def _checked_ranks(summary: NpbSummary, params: ReferenceParams) -> int:
     for name in ("Active processes", "Active procs", "Compiled procs"):
         used = summary.fields.get(name, str(total))
         if used != str(total):
-            raise ParseError(f"{used} of {total} processes took part")
+            raise ParseError(f"only {used} of {total} processes took part, but all must")
     return total
 
 

@@ -1,1 +1,1 @@
-"""The content of a report, gathered and put into words before anything is drawn."""
+"""The content of a report, collected and put into words before anything is drawn."""

@@ -1,4 +1,4 @@
-"""Which claims of publications rows would judge, whatever the verdicts turn out to be."""
+"""The published claims that the rows of a run can confirm or refute."""
 
 from __future__ import annotations
 
@@ -20,13 +20,19 @@ _UNJUDGED = (ClaimStatus.NOT_MEASURED, ClaimStatus.GIVEN)
 def judged_claims(
     roles: Mapping[str, Mapping[str, Any]], rows: Sequence[Row], baseline: str
 ) -> frozenset[int]:
-    """Return the numbers of the claims that rows judge, in an order that roles alone decide."""
+    """Return the numbers of the published claims that can be judged with the given rows.
+
+    The claims are numbered in an order that depends only on `roles`.
+    """
     here = {baseline, *(row.platform for row in rows)}
     casts = casts_of(roles, here)
     measured = [row for row in rows if row.ratio is not None]
 
     def trials(platform: str, check: ClaimCheck) -> Sequence[Sequence[float]]:
-        """Return a trial where one would be measured: every value of it judges the claim."""
+        """Return one made-up trial if the run measures the metric of `check`, else none.
+
+        The value does not matter: with any value the claim is judged.
+        """
         is_measured = any(
             row.place.metric == check.metric
             and row.place.probe in check.probe
@@ -40,7 +46,7 @@ def judged_claims(
 
 
 def claimed_metrics(ids: Collection[str]) -> frozenset[str]:
-    """Return the metrics that claims of some publications are about."""
+    """Return the metrics that the claims of the given publications are about."""
     metrics: set[str] = set()
     for study in _studies(ids):
         for finding in study.findings:
@@ -50,10 +56,10 @@ def claimed_metrics(ids: Collection[str]) -> frozenset[str]:
 
 
 def names_of(ids: Collection[str]) -> str:
-    """Return the short names of publications, as a list in words."""
+    """Return the short names of the given publications, as a list in words."""
     return listing([study.publication.short for study in _studies(ids)])
 
 
 def _studies(ids: Collection[str]) -> list[PublishedStudy]:
-    """Return the publications that this bareline has."""
+    """Return the given publications, without those that this version does not contain."""
     return [publications()[name] for name in ids if name in publications()]

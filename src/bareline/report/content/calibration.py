@@ -19,7 +19,7 @@ SIZE = "size_bytes"
 
 @dataclass(frozen=True, slots=True)
 class CalibrationPoint:
-    """A measured and a simulated value; `error` is relative, 0.1 is 10 % too much."""
+    """A measured value and the simulated one; an `error` of 0.1 means 10 % too much."""
 
     probe: str
     ranks: int
@@ -35,19 +35,19 @@ class CalibrationPoint:
 
     @property
     def size_bytes(self) -> float | None:
-        """Size of its messages; None where it has none."""
+        """The message size of the point in bytes; None if its probe has no message size."""
         size = self.params.get(SIZE)
         return float(size) if isinstance(size, int | float) else None
 
     @property
     def words(self) -> str:
-        """Describe where: "CG, problem class W"."""
+        """Return a label of the measured case, e.g. "CG, problem class W"."""
         return ", ".join(coordinate(name, value) for name, value in self.params.items())
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationPoints:
-    """The points of one probe on so many ranks."""
+    """The calibration points of one probe on one number of ranks."""
 
     probe: str
     ranks: int
@@ -55,17 +55,20 @@ class CalibrationPoints:
 
     @property
     def median(self) -> float:
-        """Median of the sizes of the errors."""
+        """The median of the absolute errors of the points."""
         return statistics.median(abs(point.error) for point in self.points)
 
     @property
     def worst(self) -> CalibrationPoint:
-        """The point that is furthest off."""
+        """The point with the largest error."""
         return max(self.points, key=lambda point: abs(point.error))
 
 
 def read_points(calibration: CalibrationKeys) -> list[CalibrationPoint]:
-    """Return the points of a calibration whose measured value is above 0, so that they compare."""
+    """Return the points of a calibration whose measured value is above 0.
+
+    A relative error cannot be computed for the other points.
+    """
     points: list[CalibrationPoint] = []
     for probe, ranks, params, unit, measured, simulated in calibration.checks:
         if float(measured) <= 0:
@@ -83,13 +86,13 @@ def read_points(calibration: CalibrationKeys) -> list[CalibrationPoint]:
 
 
 def by_probe(points: Iterable[CalibrationPoint]) -> list[CalibrationPoints]:
-    """Group the points of a probe on the same ranks."""
+    """Group the points by probe and number of ranks."""
     groups = grouped_by(points, lambda point: (point.probe, point.ranks))
     return [CalibrationPoints(*case, group) for case, group in groups.items()]
 
 
 def points_table(points: Iterable[CalibrationPoint]) -> Table:
-    """Return a row for each probe and number of ranks, its worst point named."""
+    """Return a table with a row for each probe and number of ranks, which names the worst point."""
     rows = Rows(by_probe(points)).text("probe", lambda group: group.probe)
     rows.number("ranks", lambda group: group.ranks)
     rows.number("points", lambda group: len(group.points))

@@ -1,4 +1,4 @@
-"""Cells as exhibits need them: as rows of a table, and along an axis."""
+"""Cells in the forms that exhibits need: as rows of a table, and along an axis."""
 
 from __future__ import annotations
 
@@ -34,17 +34,18 @@ def _tidy_row(cell: Row) -> TidyRow:
 
 
 def _columns(estimate: Estimate | None, value: str, low: str, high: str) -> TidyRow:
-    """Return an estimate and the ends of its interval, under the names of their columns."""
+    """Return an estimate and the ends of its interval under the given column names."""
     if estimate is None:
         return {value: None, low: None, high: None}
     return {value: estimate.value, low: estimate.lo, high: estimate.hi}
 
 
 def varying_without(cells: Iterable[Row], x: str) -> tuple[str, ...]:
-    """Return the parameters that distinguish the panels of an axis: all that vary except `x`.
+    """Return the parameters that distinguish panels with the axis `x`: all that vary except `x`.
 
-    More ranks may take more nodes. But where the same `x` was measured on several numbers of
-    nodes, these are different layouts and never share a line.
+    If `x` is the number of ranks, the number of nodes distinguishes no panels, because it often
+    grows with the ranks. But if one `x` was measured on several numbers of nodes, these are
+    different layouts, which never share a line.
     """
     cells = list(cells)
     hidden = {x}
@@ -55,7 +56,7 @@ def varying_without(cells: Iterable[Row], x: str) -> tuple[str, ...]:
 
 
 def _has_several_layouts(cells: Iterable[Row], x: str) -> bool:
-    """Whether a case was measured on several numbers of nodes at the same place of an axis."""
+    """Whether a case was measured on several numbers of nodes at one value of `x`."""
     nodes_of: dict[tuple[Scalar | None, ...], int] = {}
     for cell in cells:
         place = cell.place
@@ -72,7 +73,7 @@ def headline_first(cells: Iterable[Row]) -> list[Row]:
 
 
 def position(cell: Row, x: str) -> float:
-    """Return a cell's place on the axis of a numeric parameter that it has."""
+    """Return the value of the numeric parameter `x` of a cell."""
     return float(cell.place.coordinates[x])
 
 
@@ -82,10 +83,10 @@ def is_number(value: Scalar | None) -> bool:
 
 
 def numeric_axis(cells: Iterable[Row]) -> str | None:
-    """Choose the parameter for the horizontal axis of a curve.
+    """Return the parameter for the horizontal axis of a curve; None for a bar chart.
 
-    That is the point parameter with the most distinct numbers, at least two; else another
-    numeric parameter with at least three; else None: bars.
+    The parameter is the point parameter with the most distinct numbers, if it has at least two;
+    else another numeric parameter with at least three.
     """
     places = [cell.place for cell in cells]
     candidates: list[tuple[bool, int, str]] = []

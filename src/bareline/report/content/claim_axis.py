@@ -1,4 +1,4 @@
-"""The log axis on which printed ranges and measured ratios of claims are drawn."""
+"""The logarithmic axis on which printed ranges and measured ratios of claims are drawn."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _TICKS = (0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10000)
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The log axis that all claims share: above 1 is the direction that the publication claims."""
+    """The logarithmic axis of all claims; a ratio above 1 is in the direction of the claim."""
 
     low: float
     high: float
 
     @classmethod
     def of(cls, rows: Sequence[ClaimRow]) -> Axis | None:
-        """Choose its ends so that all rows fit; None where none has a figure."""
+        """Return an axis that has room for all rows; None if no row has a figure."""
         ends: list[float] = []
         for row in rows:
             ends += _ends_of(row)
@@ -34,13 +34,16 @@ class Axis:
         return cls(low, high)
 
     def x(self, value: float) -> float:
-        """Return the place of a ratio, in pixels."""
+        """Return the position of a ratio on the axis, in pixels."""
         share = math.log(value / self.low) / math.log(self.high / self.low)
         return _ROOM + (WIDTH - 2 * _ROOM) * min(1.0, max(0.0, share))
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        """Ratios that are marked, at least some 28 pixels apart, 1 among them."""
+        """The labelled ratios with their positions; 1 is one of them.
+
+        The distance of two labels is at least some 28 pixels.
+        """
         marked = [(self.x(1.0), "1")]
         for tick in sorted(_TICKS, key=_decades_first):
             x = self.x(tick)
@@ -50,7 +53,10 @@ class Axis:
         return sorted(marked)
 
     def bars(self, row: ClaimRow) -> Iterator[tuple[float, float, str]]:
-        """Return the printed ranges of a row as x, width and look; one figure is a narrow bar."""
+        """Return the printed ranges of a row as position (px), width (px) and CSS class.
+
+        A range that is a single figure is drawn as a narrow bar.
+        """
         for bar in row.bars:
             left = self.x(bar.low or self.low)
             right = self.x(bar.high or self.high)
@@ -59,7 +65,10 @@ class Axis:
             yield (left + right - width) / 2, width, look
 
     def dots(self, row: ClaimRow) -> Iterator[tuple[float, float, float, str, str]]:
-        """Return the measured ratios of a row: dot, ends of its whisker, look and program."""
+        """Yield the measured ratios of a row.
+
+        Each has its position, both ends of its interval (px), its CSS class and its program.
+        """
         for dot in row.dots:
             x = self.x(dot.ratio.value)
             low = x

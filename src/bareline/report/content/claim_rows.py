@@ -1,4 +1,4 @@
-"""A published claim next to the measured values: its row, all rows of a run, and their score."""
+"""The rows of published claims with their measured values, all rows of a run, and their score."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TONES: Mapping[ClaimStatus, Tone] = {
 
 @dataclass(frozen=True, slots=True)
 class PrintedRange:
-    """A printed range; `where`: the ranks and nodes that it is printed for."""
+    """A printed range of ratios; `where` names the ranks and nodes for which it is printed."""
 
     low: float | None
     high: float | None
@@ -31,13 +31,13 @@ class PrintedRange:
 
     @property
     def same(self) -> bool:
-        """Whether the run measured at its ranks and nodes."""
+        """Whether the range is printed for the ranks and nodes that the run measured."""
         return self.printed_for is PrintedFor.HERE
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimMark:
-    """A measured ratio of a program, turned so that above 1 agrees with the claim."""
+    """A measured ratio of a program; above 1 it agrees with the claim, whatever its direction."""
 
     program: str
     ratio: Estimate
@@ -48,13 +48,15 @@ class ClaimMark:
 class ClaimRow:
     """A claim of a publication, or a ratio that it prints, next to the measured values.
 
-    - `verdict`: the status in words; of programs that disagree how many say yes.
+    - `verdict`: the status in words; if programs disagree, the number of programs that confirm the
+      claim.
     - `place`: the part of the document: "abstract", "conclusions" or "text".
-    - `sides`: the platforms or programs that are compared here; empty where none are.
-    - `why`: why it is not measured, or a remark on the measured values.
-    - `bars`, `dots`: drawn toward the claim: above 1 is its direction. Of a growth the first and
-      the last of either.
-    - `results`: ids of the published results of which it is the row, also second printings.
+    - `sides`: the platforms or programs of the run that are compared; empty if none are.
+    - `why`: why the claim is not measured, or a remark on the measured values.
+    - `bars`, `dots`: the printed and the measured ratios; above 1 they agree with the claim. For a
+      claim about growth, the first and the last ratio of each kind.
+    - `results`: ids of the published results that the row is about, with repeated printings of the
+      same result.
     """
 
     claim: str
@@ -73,12 +75,12 @@ class ClaimRow:
 
     @property
     def is_measured(self) -> bool:
-        """Whether the run measured values for it."""
+        """Whether the run measured values for the claim."""
         return self.status is not ClaimStatus.NOT_MEASURED
 
     @property
     def elsewhere(self) -> str:
-        """Where the printed figure was measured, if that is not where the run did."""
+        """The ranks and nodes of the printed figure if the run measured on different ones."""
         places = [bar.where for bar in self.bars if not bar.same]
         return " → ".join(dict.fromkeys(places))
 
@@ -87,7 +89,8 @@ class ClaimRow:
 class Claims:
     """The claims of a study's publications: statements in words, and printed ratios.
 
-    Statements are in the order of their weight: the abstract's, the conclusions', the text's.
+    Statements are sorted by weight: first those of the abstract, then the conclusions, then the
+    text.
     """
 
     statements: tuple[ClaimRow, ...] = ()
@@ -95,32 +98,32 @@ class Claims:
 
     @property
     def rows(self) -> tuple[ClaimRow, ...]:
-        """All rows: the statements, then the ratios."""
+        """All rows: first the statements, then the ratios."""
         return (*self.statements, *self.ratios)
 
     @property
     def open(self) -> tuple[ClaimRow, ...]:
-        """The statements of the abstract, and all other statements that are measured."""
+        """The statements of the abstract, and all other statements that the run measured."""
         return tuple(row for row in self.statements if row.is_measured or row.place == "abstract")
 
     @property
     def folded(self) -> tuple[ClaimRow, ...]:
-        """Statements of the text that are not measured."""
+        """The statements of the text that the run did not measure."""
         return tuple(row for row in self.statements if row not in self.open)
 
     @property
     def measured_ratios(self) -> tuple[ClaimRow, ...]:
-        """Printed ratios that are measured."""
+        """The printed ratios that the run measured."""
         return tuple(row for row in self.ratios if row.is_measured)
 
     @property
     def absent(self) -> tuple[ClaimRow, ...]:
-        """Statements of the text, and printed ratios, that are not measured."""
+        """The statements of the text, and the printed ratios, that the run did not measure."""
         return (*self.folded, *(row for row in self.ratios if not row.is_measured))
 
     @property
     def score(self) -> ClaimScore:
-        """How many printed ratios repeat here."""
+        """The number of printed ratios that the run confirms, refutes or leaves open."""
         return ClaimScore.of(self.ratios)
 
 
@@ -129,8 +132,9 @@ class ClaimScore:
     """How many of a study's printed ratios a run repeats.
 
     - `counts`: printed ratios by status.
-    - `coin`: how many would say yes by chance: ratios drawn evenly, on a log scale, over all that
-      was printed; of `ranges`, the judged ratios with two printed ends.
+    - `coin`: the number of confirmed ratios to expect by chance, if measured ratios were random:
+      uniform on a log scale over the range of everything printed
+    - `ranges`: the number of ratios that `coin` is computed for: judged, with both ends printed.
     """
 
     printed: int
@@ -140,7 +144,7 @@ class ClaimScore:
 
     @classmethod
     def of(cls, rows: Sequence[ClaimRow]) -> ClaimScore:
-        """Count rows of printed ratios."""
+        """Return the score of rows of printed ratios."""
         width = _printed_width(rows)
         shares: list[float] = []
         for row in rows:
@@ -153,15 +157,15 @@ class ClaimScore:
 
     @property
     def judged(self) -> int:
-        """How many of the ratios the run judges."""
+        """The number of printed ratios that the run judges."""
         return sum(self.counts.get(status, 0) for status in _JUDGED)
 
     @property
     def answer(self) -> str:
-        """Whether the study repeats here, in a word or two.
+        """The short answer whether the study repeats here, e.g. "mostly".
 
-        Undecided claims count for neither side. "Mostly" is more than half of the rest, "no" at
-        most the share that a coin would have.
+        Undecided claims are not counted. "Mostly" means more than half of the rest, "no" at most
+        the share that would be confirmed by chance.
         """
         as_printed = self.counts.get(ClaimStatus.YES, 0)
         chance = self.coin / self.ranges if self.ranges else 0.0
@@ -177,12 +181,12 @@ class ClaimScore:
 
     @property
     def line(self) -> str:
-        """The question whether the study repeats, its answer and the score; empty as `words`."""
+        """The question whether the study repeats, the answer and the score; empty like `words`."""
         return f"Does the study repeat here? {self.answer}. {self.words}" if self.printed else ""
 
     @property
     def words(self) -> str:
-        """The score in sentences; empty where nothing is printed."""
+        """The score in sentences; empty if the publications print no ratio."""
         if not self.printed:
             return ""
         judged = self.judged
@@ -215,7 +219,7 @@ _JUDGED = frozenset(_SCORED)
 
 
 def _printed_width(rows: Sequence[ClaimRow]) -> float:
-    """Return the range of all that is printed, on a log scale; 0 without a figure."""
+    """Return the width of the range of all printed figures on a log scale; 0 without a figure."""
     ends: list[float] = []
     for row in rows:
         for bar in row.bars:
@@ -224,7 +228,7 @@ def _printed_width(rows: Sequence[ClaimRow]) -> float:
 
 
 def accepted_ranges(row: ClaimRow) -> Iterator[tuple[float, float]]:
-    """Yield the range of ratios that would confirm a row, where both ends are printed."""
+    """Yield the range of measured ratios that confirms a row, if both ends of it are printed."""
     for bar in row.bars[-1:]:
         low, high = accepted(Effect(bar.low, bar.high, bar.printed_for))
         if low is not None and high is not None:
@@ -232,7 +236,10 @@ def accepted_ranges(row: ClaimRow) -> Iterator[tuple[float, float]]:
 
 
 def claims_table(rows: Sequence[ClaimRow], *, sources: bool) -> Table:
-    """Tabulate claims; `sources` adds the place in the document, and where it was measured."""
+    """Return the table of claims.
+
+    `sources` adds the part of the document, and where the figure was measured.
+    """
     table = Rows(rows).text("claim", lambda row: row.claim)
     if sources:
         table.text("source", lambda row: row.source)

@@ -1,4 +1,4 @@
-"""The words of a claim's row: the printed and the measured ratios, who and where."""
+"""The words of a claim's row: printed and measured ratios, platforms, ranks and nodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FEW = 4
 
 
 def printed_words(check: ClaimCheck, first: PrintedRange | None, last: PrintedRange | None) -> str:
-    """Format the printed ranges of a claim; of a growth with an arrow between both."""
+    """Format the printed range of a claim; for a claim about growth, "first → last"."""
     write = _share_span if is_share(check) else _span
     ranges = [write(printed) for printed in (first, last) if printed is not None]
     if not ranges:
@@ -35,7 +35,7 @@ def printed_words(check: ClaimCheck, first: PrintedRange | None, last: PrintedRa
 
 
 def _words_without_figure(check: ClaimCheck) -> str:
-    """Format a claim that prints no figure, by the effect that it is taken to mean."""
+    """Format a claim without a printed figure, by the effect that the claim is assumed to mean."""
     if not check.degree:
         return check.expect if check.expect in ("equal", "better") else "no figure"
     limit = f"at least {check.degree}"
@@ -45,12 +45,12 @@ def _words_without_figure(check: ClaimCheck) -> str:
 
 
 def is_share(check: ClaimCheck) -> bool:
-    """Whether a platform is compared with its own peak."""
+    """Whether a claim compares a platform with its own peak."""
     return check.against == [PEAK]
 
 
 def _share_span(bar: PrintedRange) -> str:
-    """Format times below the peak as the share of it that is printed."""
+    """Format a printed ratio below the peak as a share of the peak."""
     ends = [f"{100 / end:.3g} %" for end in (bar.high, bar.low) if end]
     return " to ".join(dict.fromkeys(ends))
 
@@ -70,21 +70,21 @@ def _end(ratio: float) -> str:
 
 
 def verdict_words(outcome: Outcome) -> str:
-    """Format the verdict; of programs that disagree how many say yes."""
+    """Format a verdict; if programs disagree, add the number of programs that confirm the claim."""
     if outcome.status is not ClaimStatus.PARTLY:
         return outcome.status.value
     return f"{outcome.yes} of {len(outcome.votes)} programs"
 
 
 def marks_of(check: ClaimCheck, vote: Vote) -> Iterator[ClaimMark]:
-    """Yield the measured ratios of a program; of a growth, the first ratio and then the last."""
+    """Yield the measured ratios of a program; for a claim about growth, the first and the last."""
     if vote.first is not None:
         yield ClaimMark(vote.program, toward_claim(check, vote.first), begins=True)
     yield ClaimMark(vote.program, toward_claim(check, vote.own))
 
 
 def measured_words(check: ClaimCheck, votes: Sequence[Vote]) -> str:
-    """Format the measured ratios, all programs of a few, else the least and the greatest."""
+    """Format the measured ratios: all of them if there are few, else the least and the greatest."""
     if not votes:
         return ""
     if len(votes) == 1:
@@ -116,7 +116,7 @@ def _brief(check: ClaimCheck, vote: Vote) -> str:
 
 
 def disagreement(check: ClaimCheck, votes: Sequence[Vote]) -> str:
-    """Name the programs whose vote is not yes, where programs disagree; else return ""."""
+    """Name the programs that do not confirm the claim; "" if all programs agree."""
     statuses = {vote.status for vote in votes}
     if len(statuses) < 2:
         return ""
@@ -127,14 +127,14 @@ def disagreement(check: ClaimCheck, votes: Sequence[Vote]) -> str:
 
 
 def sides_words(check: ClaimCheck, losses: Sequence[PlaceLoss], cast: Mapping[str, str]) -> str:
-    """Name the platforms that were compared; empty where none was."""
+    """Name the platforms that were compared; empty if none were."""
     against = {loss.against for loss in losses}
     others = [cast[name] for name in check.against if name in against and name in cast]
     return f"{cast[check.platform]} against {listing(others)}" if against else ""
 
 
 def where_words(votes: Sequence[Vote]) -> str:
-    """Describe the ranks and nodes of the measured ratios, and how many they are."""
+    """Describe how many ratios were measured, and on how many ranks and nodes."""
     begins: list[PlaceLoss] = []
     losses: list[PlaceLoss] = []
     for vote in votes:

@@ -1,7 +1,6 @@
-"""Printed next to measured: the claims of a publication, and whether a run confirms them.
+"""The claims of a publication next to the results of a run, with the verdict on each claim.
 
-Two kinds of statements have a row: the claims of the publication in words, and each ratio that it
-prints. Both are judged in the same way.
+A claim in words and a printed ratio both have a row, and are judged in the same way.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ _EQUAL = Decimal("1.1")
 
 
 def claims_of(comparison: Comparison) -> Claims:
-    """Return a row for each claim of the publications that a study repeats; none without them."""
+    """Return a row for each claim of the publications that the study repeats, if any."""
     if comparison.alone:
         return Claims()
     roles = comparison.records.runs[0].header.study.get("role", {})
@@ -90,7 +89,7 @@ def claims_of(comparison: Comparison) -> Claims:
 
 
 def _share_rows(comparison: Comparison) -> Sequence[Row]:
-    """Return the shares of a peak that were measured, of the baseline too."""
+    """Return the rows of measured shares of a peak, including the baseline's."""
     names = sorted({share.metric for share in SHARES})
     return read_rows(comparison.summary.filter(pl.col("metric").is_in(names)), None)
 
@@ -104,11 +103,11 @@ def claims_in(
     shares: Sequence[Row] = (),
     trials: TrialValues,
 ) -> Claims:
-    """Return a row for each claim of some publications.
+    """Return a row for each claim of the given publications.
 
     - `casts`: as `casts_of` returns them.
-    - `shares`: rows of shares of a peak, of all platforms.
-    - `trials`: gives the values of single trials.
+    - `shares`: rows of the shares of a peak on all platforms.
+    - `trials`: a function that returns the values of single trials.
     """
     statements: list[ClaimRow] = []
     ratios: list[ClaimRow] = []
@@ -131,7 +130,7 @@ _PLACES = ("abstract", "conclusions", "text")
 def casts_of(
     roles: Mapping[str, Mapping[str, Any]], here: Collection[str]
 ) -> dict[str, dict[str, str]]:
-    """Return the run's platform in the role of each published one, by publication."""
+    """Return the platform of the run for the role of each published platform, by publication."""
     casts: dict[str, dict[str, str]] = {}
     for role in roles.values():
         for reference in role.get("published", ()):
@@ -143,7 +142,7 @@ def casts_of(
 
 
 class _Judge:
-    """Make the rows of one publication."""
+    """Judges the claims of one publication and makes their rows."""
 
     def __init__(
         self,
@@ -160,7 +159,7 @@ class _Judge:
         self._all = published_ratios(study)
 
     def statement(self, finding: PublishedFinding) -> ClaimRow:
-        """Return the row of a claim that the publication makes in words."""
+        """Return the row of a claim that the publication states in words."""
         if not finding.checks:
             return self._row(finding.words, finding.part, None, finding.unmeasured)
         if finding.checks[0].kind == "trials":
@@ -174,7 +173,7 @@ class _Judge:
         return with_trials(row, self._study, finding, self._cast, self._trials)
 
     def ratios(self) -> Iterator[ClaimRow]:
-        """Return a row for each printed ratio, in the document's order."""
+        """Yield a row for each printed ratio, in the document's order."""
         for ratio in self._printed:
             yield self._with_results(ratio, self._ratio_row(ratio))
         for result in own_bases(self._study):
@@ -183,7 +182,7 @@ class _Judge:
             yield replace(base, printed="1", results=(result.id,))
 
     def _ratio_row(self, ratio: PublishedRatio) -> ClaimRow:
-        """Return the row of a ratio; of several printings, of the first that is measured."""
+        """Return the row of a printed ratio, or of its first printing that is measured."""
         subject = [ratio.benchmark, ratio.metric.replace("_", " ")]
         place = conditions(ratio.conditions)
         if place:
@@ -204,7 +203,7 @@ class _Judge:
         return self._row(words, part, _first_measured(tried))
 
     def _with_results(self, ratio: PublishedRatio, row: ClaimRow) -> ClaimRow:
-        """Name the results that a row is of, and where they are printed again."""
+        """Return the row with the ids of its published results and a list of repeated printings."""
         again = again_printed(self._study, ratio)
         places = [f"{self._study.part(result.part).label} ({result.words})" for result in again]
         source = row.source
@@ -262,7 +261,7 @@ class _Judge:
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """A check with its outcome, and the printed ratios where it begins and ends."""
+    """A check with its outcome, and the printed ratios of its begin and end."""
 
     check: ClaimCheck
     outcome: Outcome
@@ -270,7 +269,7 @@ class _Tried:
     last: Sequence[PublishedRatio]
 
     def row(self, words: str, source: str, place: str, cast: Mapping[str, str]) -> ClaimRow:
-        """Return it as a row."""
+        """Return the row of the check."""
         votes = self.outcome.votes
         begin_losses: list[PlaceLoss] = []
         losses: list[PlaceLoss] = []
@@ -301,7 +300,7 @@ class _Tried:
 
 
 def _first_measured(tried: Sequence[_Tried]) -> _Tried:
-    """Return the first that is measured; else one whose reason is about two platforms, if any."""
+    """Return the first measured attempt; if none is, one that compares two platforms, if any."""
     for attempt in tried:
         if attempt.outcome.status is not ClaimStatus.NOT_MEASURED:
             return attempt
@@ -312,7 +311,7 @@ def _first_measured(tried: Sequence[_Tried]) -> _Tried:
 
 
 def _check_of(ratio: PublishedRatio) -> ClaimCheck:
-    """Return the claim that a printed ratio makes by itself."""
+    """Return a claim that states only the given printed ratio."""
     assert ratio.probe is not None and ratio.probe_metric is not None
     ends = [float(end) for end in (ratio.span.low, ratio.span.high) if end is not None]
     better = bool(ends) and max(ends) < 1
@@ -347,7 +346,7 @@ def _chosen(
 
 
 def _of_program(ratios: Sequence[PublishedRatio], program: str) -> list[PublishedRatio]:
-    """Return the ratios that are printed of a program itself; without such, all."""
+    """Return the ratios that are printed for a program; if there are none, all ratios."""
     return [ratio for ratio in ratios if ratio.measured_by(program)] or list(ratios)
 
 
@@ -359,7 +358,7 @@ def _effect(
 
 
 def _degree(check: ClaimCheck) -> Effect | None:
-    """Return the effect that a word such as "much" means; it is not bound to ranks."""
+    """Return the effect that a word such as "much" means, for any number of ranks."""
     return Effect(float(check.degree), None, PrintedFor.HERE) if check.degree else None
 
 
@@ -381,7 +380,7 @@ def _bar(
 
 
 def _printed_for(printed: Sequence[PublishedRatio], losses: Sequence[PlaceLoss]) -> PrintedFor:
-    """Return whether figures are printed for the places of all losses, or for other ones."""
+    """Return whether figures are printed for the places of all losses or for other places."""
     if losses and all(_is_printed_for(printed, loss.place) for loss in losses):
         return PrintedFor.HERE
     return PrintedFor.ELSEWHERE if _names_number(printed) else PrintedFor.NOT_TOLD
@@ -392,5 +391,5 @@ def _is_printed_for(printed: Sequence[PublishedRatio], place: Place) -> bool:
 
 
 def _names_number(printed: Sequence[PublishedRatio]) -> bool:
-    """Whether figures are printed for a number of ranks or nodes, not only for "between nodes"."""
+    """Whether a figure names a number of ranks or nodes, not only "between nodes"."""
     return any({"ranks", "nodes"} & ratio.conditions.keys() for ratio in printed)

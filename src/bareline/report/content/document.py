@@ -37,7 +37,7 @@ from bareline.vocabulary.units import count, listing
 
 @dataclass(frozen=True, slots=True)
 class PlatformInfo:
-    """A platform as the page introduces it; a simulated one with its calibration."""
+    """A platform and the facts that introduce it; a simulated platform has its calibration."""
 
     name: str
     title: str = ""
@@ -49,9 +49,10 @@ class PlatformInfo:
 class Document:
     """The content of a report: a comparison, and the facts that accompany its figures.
 
-    Platforms are in the order of display, but that the baseline is shown first; each fact has a
-    value for each of them. Without exhibits the default ones are drawn. A study's own title is the
-    document's, and `about` describes the comparison; without one it is the other way round.
+    Platforms are in the order of display, except that the baseline is first; each fact has one
+    value per platform. Without `exhibits` the default figures are drawn. If the study has a title,
+    it is the title of the document, and `about` describes the comparison. Otherwise the title
+    describes the comparison, and `about` is the name of the study.
     """
 
     comparison: Comparison
@@ -71,12 +72,12 @@ class Document:
 
     @property
     def baseline(self) -> str:
-        """The platform that all platforms are compared with."""
+        """The platform with which all other platforms are compared."""
         return self.comparison.baseline
 
     @property
     def margin(self) -> float:
-        """The difference that does not matter."""
+        """The relative difference below which two values count as equal."""
         return self.comparison.margin
 
     @property
@@ -86,12 +87,12 @@ class Document:
 
     @cached_property
     def glance(self) -> VerdictMatrix | None:
-        """The verdict in one line and as a matrix; None for a single platform."""
+        """The worst verdicts by layer and platform, as words and matrix; None for one platform."""
         return None if self.comparison.alone else self.comparison.glance
 
     @cached_property
     def statements(self) -> Sequence[Sentence]:
-        """All sentences; of a single platform the conclusions from its figures."""
+        """All sentences of the comparison; for one platform, the conclusions from its figures."""
         compared = self.comparison
         if compared.alone:
             return [conclusion_sentence(row) for row in compared.conclusions]
@@ -104,24 +105,24 @@ class Document:
 
     @cached_property
     def summary(self) -> pl.DataFrame:
-        """Every point on every platform."""
+        """The values of every point on every platform."""
         return self.comparison.summary
 
     @cached_property
     def points(self) -> pl.DataFrame | None:
-        """Every point compared with the baseline; None for a single platform."""
+        """The ratio of every point to the baseline; None for a single platform."""
         return None if self.comparison.alone else self.comparison.points
 
     @cached_property
     def samples(self) -> pl.DataFrame:
-        """The samples of the values that are `shown`."""
+        """The samples of the values that the page shows (`shown`)."""
         if not self.shown.notes:
             return self.records.samples
         return self.records.samples_at(self.shown.places)
 
     @cached_property
     def facts(self) -> Mapping[str, Mapping[str, Scalar]]:
-        """Flat facts by platform; offered as raw data."""
+        """The facts of each platform, by name, which the page offers as raw data."""
         return {name: self.records.facts.get(name, {}) for name in self.records.platforms}
 
     @cached_property
@@ -131,28 +132,28 @@ class Document:
 
     @cached_property
     def history(self) -> Trend:
-        """Its runs over time; of one run, the runs of its study in the same folder."""
+        """The history of the compared runs; of one run, the study's runs in the same folder."""
         runs = self.history_runs or history_of(self.records.runs)
         return trend_of(runs, self.comparison.margin)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Platform names, the baseline first."""
+        """The names of the platforms, the baseline first."""
         others = [info.name for info in self.platforms if info.name != self.baseline]
         return (self.baseline, *others)
 
     @cached_property
     def shown(self) -> ShownValues:
-        """The shown values of summary and comparison: all, unless the run is very large.
+        """The values that the page shows: all of them, unless the run is very large.
 
-        A launch that was profiled in addition shows where time goes, and does not count as a point.
+        Launches that were profiled in addition to the measurement are left out.
         """
         points = None if self.points is None else unprofiled(self.points)
         return thin(unprofiled(self.summary), points)
 
     @cached_property
     def cells(self) -> tuple[Row, ...]:
-        """Every shown cell, sorted by layer, probe, case and platform."""
+        """The shown values as cells, sorted by layer, probe, case and platform."""
         layers = {layer: index for index, layer in enumerate(Layer)}
         names = {name: index for index, name in enumerate(self.names)}
 
@@ -167,14 +168,14 @@ class Document:
 
     @cached_property
     def planned(self) -> pl.DataFrame:
-        """Every case that was meant, whatever came of it; columns of `CASE`."""
+        """Every planned case, also the failed ones; columns of `CASE`."""
         parts = [self.records.trials.select(CASE)]
         if self.records.left_out is not None:
             parts.append(self.records.left_out.select(CASE))
         return pl.concat(parts, how="vertical_relaxed").unique(maintain_order=True)
 
     def planned_on(self, probes: Collection[str]) -> frozenset[str]:
-        """Return the platforms on which one of the probes was meant to run."""
+        """Return the platforms on which at least one of the probes was planned."""
         platforms: set[str] = set()
         for frame in (self.records.trials, self.records.left_out, self.records.planned):
             if frame is not None:
@@ -184,24 +185,24 @@ class Document:
 
     @cached_property
     def metric_samples(self) -> Mapping[tuple[str, str], pl.DataFrame]:
-        """The samples by probe and metric, so that each figure searches only its own."""
+        """The samples by probe and metric, so that a figure does not search all samples."""
         parts = self.samples.partition_by(["probe", "metric"], as_dict=True)
         return {(str(key[0]), str(key[1])): part for key, part in parts.items()}
 
     @cached_property
     def dots_per_panel(self) -> int:
-        """Most trial dots that one panel draws."""
+        """The largest number of dots (single trials) that one panel draws."""
         panels = {cell.place.series for cell in self.cells if not cell.metric.detail}
         return min(1500, 10_000 // max(1, len(panels)))
 
     @cached_property
     def dots_per_value(self) -> int:
-        """Most trial dots of one value, so that a page has some ten thousand of them."""
+        """The largest number of dots of one value, so that a page has about ten thousand dots."""
         return 10_000 // max(1, sum(not cell.metric.detail for cell in self.cells))
 
     @property
     def dots_per_bar(self) -> int:
-        """Most trial dots of one bar."""
+        """The largest number of dots of one bar."""
         return max(2, min(self.dots_per_value, self.dots_per_panel // len(self.names)))
 
 
@@ -216,9 +217,9 @@ _MOST = 4
 
 
 def glosses(document: Document) -> Mapping[str, str]:
-    """Return a description of each platform: its title, its role's, or the facts that differ.
+    """Return a description of each platform: its title, its role's title, or its differing facts.
 
-    Empty if nothing does.
+    Empty if no platform has a description.
     """
     roles = {role.platform: role.title for role in document.roles.values() if role.platform}
     descriptions: dict[str, str] = {}
@@ -230,7 +231,7 @@ def glosses(document: Document) -> Mapping[str, str]:
 
 
 def _telling_facts(values: Mapping[str, str]) -> list[str]:
-    """Return the values that distinguish a platform best, with their names where needed."""
+    """Return the fact values that distinguish platforms best, with their names where needed."""
     texts: list[str] = []
     for label in _TELLING:
         value = values.get(label)
@@ -246,10 +247,13 @@ def document_of(
     fact_rows: Sequence[FactLine] | None = None,
     history_runs: Sequence[Path] = (),
 ) -> Document:
-    """Gather all that a report of a comparison shows; one platform alone is shown by itself.
+    """Collect everything that a report of a comparison shows.
 
-    - `history_runs`: paths of the runs whose history is shown; without any, the compared runs'.
-    - `fact_rows`: with values in the order of ``records.platforms``; read from the runs without it.
+    If the comparison has only one platform, its values are shown without a comparison.
+
+    - `history_runs`: paths of the runs in the history; if empty, the compared runs.
+    - `fact_rows`: facts with values in the order of ``records.platforms``; if None, the facts are
+      read from the runs.
     """
     records = comparison.records
     header = records.runs[0].header
@@ -292,7 +296,7 @@ def _compared_words(comparison: Comparison) -> str:
 
 
 def _predictions(records: Records) -> tuple[Predictions | None, list[str]]:
-    """Return the first predictions of the runs, and which cannot be drawn, and why."""
+    """Return the first predictions of the runs, and the reasons why other ones cannot be drawn."""
     first: Predictions | None = None
     undrawn: list[str] = []
     for run in records.runs:
@@ -312,7 +316,7 @@ def _predictions(records: Records) -> tuple[Predictions | None, list[str]]:
 
 
 def study_title(study: Mapping[str, Any]) -> str:
-    """Return a study's title or name, with its scale."""
+    """Return the title of a study, or its name, with its scale."""
     title = sanitized_name(str(study.get("title") or study.get("name", "")))
     return f"{title}, at scale {study['scale']}" if study.get("scale") else title
 

@@ -22,7 +22,7 @@ _PLACE = ("params", "ranks", "threads", "nodes", "point")
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """One trial's value, in the stored unit, and the cell that it belongs to."""
+    """The value of one trial, in the stored unit, and the cell to which the trial belongs."""
 
     cell: Row
     trial: int
@@ -32,14 +32,14 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """The drawn trials, and how many there are."""
+    """The drawn trials of a panel, and the number of all its trials."""
 
     dots: tuple[Dot, ...]
     trials: int
 
     @classmethod
     def together(cls, parts: Iterable[Dots]) -> Dots:
-        """Combine the trials of several metrics."""
+        """Combine the dots of several metrics."""
         dots: list[Dot] = []
         trials = 0
         for part in parts:
@@ -49,7 +49,7 @@ class Dots:
 
     @property
     def note(self) -> str:
-        """Explain so when not all of them are drawn."""
+        """A sentence for the caption if not all trials are drawn, else ""."""
         drawn = len(self.dots)
         if drawn == self.trials:
             return ""
@@ -62,10 +62,11 @@ class Dots:
 
 
 def trial_dots(document: Document, cells: Sequence[Row], most: int | None = None) -> Dots:
-    """Return the trials of some cells of one probe and metric: all of them without `most`.
+    """Return the dots of the trials of cells that share a probe and a metric.
 
-    Above it, each cell keeps the same number, spread evenly over the values with both ends, so that
-    the shape of the distribution stays visible; none where not even both ends fit.
+    Without `most` all trials are returned. If there are more than `most`, each cell keeps the same
+    number of trials, spread evenly over the sorted values and with both ends, so that the shape of
+    the distribution stays visible. If there is no room for both ends, no trial is returned.
     """
     if not cells:
         return Dots((), 0)
@@ -84,7 +85,7 @@ def trial_dots(document: Document, cells: Sequence[Row], most: int | None = None
 
 
 def _trials_of(cells: Sequence[Row], samples: pl.DataFrame) -> pl.DataFrame:
-    """Return the samples of some cells, each with the number of its cell."""
+    """Return the samples of the cells, each with the number of its cell."""
     columns: dict[str, Sequence[object]] = {}
     for name in _PLACE:
         columns[name] = [getattr(cell.place, name) for cell in cells]
@@ -97,7 +98,7 @@ def _trials_of(cells: Sequence[Row], samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def _thinned(frame: pl.DataFrame, most_per_cell: int) -> pl.DataFrame:
-    """Keep so many rows of each cell, evenly over their order, with both ends."""
+    """Keep `most_per_cell` rows of each cell, spread evenly over their order, with both ends."""
     order = pl.int_range(pl.len()).over("cell")
     size = pl.len().over("cell")
     last = (size - 1).clip(lower_bound=1)
@@ -109,14 +110,14 @@ def _thinned(frame: pl.DataFrame, most_per_cell: int) -> pl.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """The ratio of two cells over their `n` common blocks; None without any."""
+    """The ratio of two cells over their `n` common blocks; no ratio if they share no block."""
 
     ratio: Estimate | None
     n: int
 
 
 def block_ratio(document: Document, above: Row, below: Row) -> Paired:
-    """Divide two cells, block by block."""
+    """Return the ratio of two cells, computed block by block."""
     first = _value_by_block(document, above)
     second = _value_by_block(document, below)
     blocks = sorted(first.keys() & second.keys())

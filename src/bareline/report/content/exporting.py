@@ -1,11 +1,11 @@
 """Exports of a run for other programs: samples, medians, and conditions as tests.
 
-Samples are one tidy table. Medians have the text format of OpenMetrics 1.0, which Prometheus reads:
-families ``bareline_median``, ``bareline_lo``, ``bareline_hi`` (95 % interval; absent below six
-trials) and ``bareline_trials``, with run, platform, probe, metric, unit, layout and parameters as
-labels and the time at which the run was begun. Conditions are JUnit's XML, which continuous
-integration shows: a condition is a test case, and so is each case that failed on a platform: a
-case that could not be measured is an error, whether or not a condition asks for it.
+Samples are written as one tidy table. Medians have the text format of OpenMetrics 1.0, which
+Prometheus reads. The families are ``bareline_median``, ``bareline_lo``, ``bareline_hi`` (95 %
+interval; absent below six trials) and ``bareline_trials``. Their labels are the run, platform,
+probe, metric, unit, layout and parameters; their time is the start of the run. Conditions are
+written as JUnit's XML, which continuous integration shows. Each condition is a test case. Each case
+that failed on a platform is also a test case, and an error, whether or not a condition asks for it.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ _Writer = Callable[[Records, BinaryIO, Selection], int]
 def write_samples(records: Records, path: Path, selection: Selection) -> int:
     """Write samples as CSV, JSON lines or Parquet, by the file's ending; return their number.
 
-    The column "control" marks samples of controls; ``.prom`` and ``.openmetrics`` get the medians.
+    The column "control" marks samples of controls. A file that ends in ``.prom`` or
+    ``.openmetrics`` gets the medians instead of the samples.
 
-    Raises UsageError: the ending is not one of these.
+    Raises UsageError: the file has another ending.
     Raises StoreError: the file cannot be written.
     """
     write = _WRITERS.get(path.suffix)
@@ -57,9 +58,9 @@ def write_samples(records: Records, path: Path, selection: Selection) -> int:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file that replaces another one in the end.
+    """Yield a temporary file that replaces `path` when the context ends.
 
-    Raises StoreError: it cannot be written.
+    Raises StoreError: the file cannot be written.
     """
     try:
         with replacing(path) as file:
@@ -70,7 +71,7 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 class _Sink(RawIOBase):
-    """A file that keeps the error of a write, which Polars reports in words of its own."""
+    """A file that keeps the error of a failed write, because Polars raises a different error."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__()
@@ -89,7 +90,7 @@ class _Sink(RawIOBase):
 
 
 class _JsonSink(_Sink):
-    """The same for JSON, in which characters that a terminal obeys are escaped."""
+    """A file for JSON that escapes the characters that a terminal would obey."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(file)
@@ -150,7 +151,7 @@ def write_openmetrics(records: Records, file: BinaryIO, selection: Selection) ->
 
 
 def _begun(records: Records) -> str:
-    """Return the time at which the last run was begun, as a line of a metric ends with it."""
+    """Return the start time of the last run in the form that ends a line of OpenMetrics."""
     try:
         times = [datetime.fromisoformat(run.header.created) for run in records.runs]
     except ValueError:
@@ -186,9 +187,10 @@ def write_junit(
     *,
     fails_undecided: bool = True,
 ) -> None:
-    """Write conditions and failed cases as tests.
+    """Write conditions and failed cases as JUnit tests.
 
-    - `fails_undecided`: a condition that cannot be decided is a failure, else a skipped test.
+    - `fails_undecided`: whether an undecided condition is a failure; otherwise it is a skipped
+      test.
 
     Raises StoreError: the file cannot be written.
     """

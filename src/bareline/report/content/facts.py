@@ -40,8 +40,8 @@ _MOST_VALUES = 4
 class FactRow:
     """One fact on every platform.
 
-    - `values`: value on node 0 of each platform, None where it is not known.
-    - `texts`: the same for people, with the nodes that differ: ``10.0 Gb/s; node 1: 1.00 Gb/s``.
+    - `values`: the value on node 0 of each platform; None if it is not known.
+    - `texts`: the value for people, and the nodes that differ: ``10.0 Gb/s; node 1: 1.00 Gb/s``.
     """
 
     fact: FactKey
@@ -51,10 +51,11 @@ class FactRow:
 
     @property
     def differs(self) -> bool:
-        """Return whether the row is a difference of the platforms that may explain a result.
+        """Whether the platforms differ in the fact, so that it may explain a result.
 
-        A detail that only one platform reports is not a difference: often just the permission is
-        missing. Nor is a fact that a running program reports: where it is missing, none ran.
+        A detail that only one platform reports is not a difference: often the other platform only
+        lacks the permission to read it. A fact that only a running program reports is not a
+        difference either: where it is missing, no program was running.
         """
         if self.equal or self.fact.kind is not Kind.CHARACTERISTIC:
             return False
@@ -63,7 +64,7 @@ class FactRow:
 
 
 def table(platforms: Mapping[str, PlatformFacts]) -> list[FactRow]:
-    """Arrange the facts of any platform side by side, in groups and in the order of `FACT_KEYS`."""
+    """Return the facts of all platforms as rows, in groups and in the order of `FACT_KEYS`."""
     nodes = {name: _by_node(facts) for name, facts in platforms.items()}
     keys = set().union(*nodes.values())
     rows = [_row(key, nodes) for key in keys]
@@ -72,7 +73,7 @@ def table(platforms: Mapping[str, PlatformFacts]) -> list[FactRow]:
 
 
 def _row(key: str, platforms: Mapping[str, _FactsByNode]) -> FactRow:
-    """Return the row of a fact."""
+    """Return the row of the fact `key`."""
     cells: list[NodeValues] = []
     values: dict[str, Scalar | None] = {}
     texts: dict[str, str] = {}
@@ -91,14 +92,14 @@ _KEY_PLACES = {key: place for place, key in enumerate(FACT_KEYS)}
 
 
 def _position(row: FactRow) -> tuple[int, int, str]:
-    """Return the sort key of a row: by group, in the order of `FACT_KEYS`, then by its key."""
+    """Return the sort key of a row: its group, its place in `FACT_KEYS`, then its name."""
     key = row.fact.key
     last = len(_KEY_PLACES)
     return _GROUP_PLACES[row.fact.group], _KEY_PLACES.get(key, last), key
 
 
 class Fact(TypedDict):
-    """``show --facts``: a property, a changing state or a name of a platform."""
+    """A row of ``show --facts``: a property, a changing state or a name of a platform."""
 
     key: str
     label: str
@@ -112,7 +113,7 @@ class Fact(TypedDict):
 
 
 def to_rows(platforms: Mapping[str, PlatformFacts]) -> list[Fact]:
-    """Return the table as flat records for machine-readable output: one per fact and platform."""
+    """Return the facts as records for machine-readable output: one per fact and platform."""
     records: list[Fact] = []
     for row in table(platforms):
         for name in platforms:
@@ -124,7 +125,10 @@ def to_rows(platforms: Mapping[str, PlatformFacts]) -> list[Fact]:
 
 
 def _by_node(facts: PlatformFacts) -> _FactsByNode:
-    """Arrange facts by key and node: of other nodes only differences, None where one is absent."""
+    """Return facts by key and node.
+
+    Nodes other than node 0 have only the values that differ; None marks a value that a node lacks.
+    """
     by_key: _FactsByNode = {}
     for key, value in facts.items():
         text, plain = split_nodes(key)
@@ -145,7 +149,7 @@ def _same_cell(left: NodeValues, right: NodeValues) -> bool:
 
 
 def _text(key: str, cell: NodeValues) -> str:
-    """Format a platform's value, and the differing values of its other nodes; of many, most."""
+    """Format the value of a platform, then the most frequent values of nodes that differ."""
     others = sorted(node for node in cell if node != 0)
     nodes_by_text = grouped_by(others, lambda node: format_fact(key, cell[node]))
     texts = list(nodes_by_text)
@@ -167,7 +171,7 @@ def _text(key: str, cell: NodeValues) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FactLine:
-    """A characteristic as the page shows it, with a value for each platform; "" where unknown."""
+    """A characteristic for the page, with a value for each platform; "" if a value is unknown."""
 
     group: str
     label: str
@@ -177,7 +181,11 @@ class FactLine:
 
 
 def fact_lines(facts: Mapping[str, Mapping[str, Scalar]]) -> list[FactLine]:
-    """Arrange facts side by side; identities and volatile readings do not describe a platform."""
+    """Return the facts as rows with a value per platform.
+
+    Identities (names, addresses) and volatile readings are left out, since they do not describe a
+    platform.
+    """
     lines: list[FactLine] = []
     for row in table(facts):
         describes = row.fact.kind is Kind.CHARACTERISTIC and not row.fact.detail
@@ -199,7 +207,10 @@ def facts_table(
     facts: Sequence[FactLine], names: Sequence[str], places: Sequence[int] = (), *,
     label: str = "", indent: str = "", absent: str = "–",
 ) -> Table:  # fmt: skip
-    """Tabulate facts by group; `places`: where each platform's value is in a line."""
+    """Return a table of the facts by group.
+
+    - `places`: for each platform, the index of its value in a line.
+    """
     rows: list[tuple[Field, ...]] = []
     starts: list[int] = []
     blanks = [Field("")] * len(names)
@@ -216,7 +227,10 @@ def facts_table(
 
 
 def facts_by_machine(run: Run) -> dict[str, dict[str, Scalar]]:
-    """Return the facts of each platform, and of a run on several machines of each of them."""
+    """Return the facts of each platform.
+
+    A run on several machines has the facts of each machine separately.
+    """
     machines = sorted({session.machine for session in run.sessions().values()})
     if len(machines) < 2:
         return run.facts()

@@ -28,14 +28,14 @@ _MOST_LINKS = 20
 
 
 def measure_words(measured: FleetMetric) -> str:
-    """Name the measured quantity of each node or pair."""
+    """Name the quantity that was measured of each node or pair of nodes."""
     name = f"{measured.probe} {metric_name(measured.metric)}"
     quantity = _QUANTITIES.get((measured.probe, measured.metric)) or name
     return f"{quantity} ({measured.params})" if measured.params else quantity
 
 
 def unit_words(unit: DeviatingUnit) -> str:
-    """Name a unit: a node, a link, a switch."""
+    """Name a unit of the fleet: a node, a link or a switch."""
     if unit.kind == "link":
         return f"link {' - '.join(unit.names)}"
     if unit.kind == "uplink":
@@ -56,7 +56,7 @@ def deviation_words(unit: DeviatingUnit, fleet: NodeFleet) -> str:
 
 
 def survey_lines(survey: Survey) -> Iterator[str]:
-    """Describe the survey of a fleet in lines: its nodes, those left out, and the deviations."""
+    """Yield the lines that describe a survey: its nodes, the nodes left out, and the deviations."""
     fleet = survey.fleet
     low, high = survey.launches
     launches = f"{low} launches" if low == high else f"{low} to {high} launches"
@@ -78,7 +78,7 @@ def survey_lines(survey: Survey) -> Iterator[str]:
 
 
 def method_words(survey: Survey) -> str:
-    """Describe how certain the list is."""
+    """Describe how certain the list of deviations is."""
     return (
         f"{survey.tests:,} nodes, links and switches were judged; the chance that any healthy one "
         "is named is at most 5 %, and the intervals are valid for all of them at once"
@@ -86,7 +86,7 @@ def method_words(survey: Survey) -> str:
 
 
 def server_words(survey: Survey) -> str:
-    """Name the node for a file server; empty where links were not measured."""
+    """Name the best node for a file server; empty if no links were measured."""
     server = server_node(survey)
     if server is None:
         return ""
@@ -97,7 +97,7 @@ def server_words(survey: Survey) -> str:
 
 
 def remedy(survey: Survey) -> str:
-    """Describe how the nodes that deviate are left out; empty where none does."""
+    """Describe how to leave out the nodes that deviate; empty if none deviates."""
     if not survey.bad_nodes:
         return ""
     excluded = fold(survey.bad_nodes)
@@ -107,7 +107,7 @@ def remedy(survey: Survey) -> str:
 
 
 class Deviation(TypedDict):
-    """``nodes``: a node, link or switch compared with the rest of its cluster."""
+    """A row of ``nodes``: a node, link or switch compared with the rest of its cluster."""
 
     platform: str
     kind: Literal["node", "link", "uplink", "switch"]
@@ -125,7 +125,7 @@ class Deviation(TypedDict):
 
 
 def deviating_rows(survey: Survey) -> list[Deviation]:
-    """Return the deviations as tidy rows."""
+    """Return the nodes, links and switches that deviate, as tidy rows."""
     rows: list[Deviation] = []
     for unit in survey.deviating:
         peer = unit.names[1] if len(unit.names) > 1 else None
@@ -146,7 +146,7 @@ def deviating_rows(survey: Survey) -> list[Deviation]:
 
 
 def node_rows(survey: Survey) -> list[Deviation]:
-    """Return the ratio of every node to its cluster by each metric, whatever the cause."""
+    """Return the ratio of every node to its cluster by each metric, whatever its cause is."""
     rows: list[Deviation] = []
     for node_map in survey.maps:
         for place, name in enumerate(survey.fleet.nodes):
@@ -169,12 +169,12 @@ def node_rows(survey: Survey) -> list[Deviation]:
 
 
 def _number(value: float) -> float | None:
-    """Return a number as Python has it; None where there is none."""
+    """Return a number as a Python float; None if it is not a number."""
     return None if math.isnan(value) else float(value)
 
 
 def deviates(survey: Survey, node_map: NodeMap, name: str) -> bool:
-    """Return whether a node itself deviates by a metric."""
+    """Whether the node itself (not its links or switch) deviates by the metric of `node_map`."""
     for unit in survey.deviating:
         is_node = unit.kind == "node" and unit.names == (name,)
         if is_node and unit.measured is node_map.measured:
@@ -183,7 +183,10 @@ def deviates(survey: Survey, node_map: NodeMap, name: str) -> bool:
 
 
 def rows_of_nodes(fleet: NodeFleet, most: int) -> list[tuple[str, tuple[int, ...]]]:
-    """Return a row for each switch, or for `most` nodes each: its name and its nodes' indices."""
+    """Return the name and the indices of the nodes of each row of the map.
+
+    A row has the nodes of one switch, or else `most` nodes.
+    """
     rows: list[tuple[str, tuple[int, ...]]] = []
     for switch, name in [*enumerate(fleet.switches), (-1, "")]:
         nodes = [int(node) for node in np.flatnonzero(fleet.groups == switch)]

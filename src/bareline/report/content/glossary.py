@@ -1,4 +1,4 @@
-"""The terms of a report, explained where they are used and in a list at the end."""
+"""The terms of a report, each with its explanation."""
 
 from __future__ import annotations
 
@@ -105,7 +105,10 @@ _BY_WORD = {term.lower(): term for term in TERMS}
 
 
 def _pattern(terms: Iterable[str]) -> re.Pattern[str]:
-    """Match terms as words of their own, in plural too; never parts of names like `mpi.latency`."""
+    """Return a pattern that matches terms as separate words, also in plural.
+
+    Parts of names like `mpi.latency` are not matched.
+    """
 
     def word(term: str) -> str:
         if len(term) == 1:
@@ -122,25 +125,25 @@ _IN_TEXT = _pattern(term for term in TERMS if term not in _HEADS_ONLY)
 
 
 def explained(text: str) -> str:
-    """Explain the first known term of a short text, e.g. of a column's head; else nothing."""
+    """Return the explanation of the first known term in a short text, or "" if there is none."""
     term = term_in(text)
     return f"{term}: {TERMS[term]}" if term else ""
 
 
 def term_in(text: str) -> str:
-    """Return the first known term of a short text, e.g. of an axis' title; else nothing."""
+    """Return the first known term in a short text, e.g. an axis title, or "" if there is none."""
     match = _IN_HEADS.search(text)
     return _term(match[0]) if match else ""
 
 
 def terms_of(text: str) -> Iterator[tuple[int, int, str]]:
-    """Find every known term in running text: begin, end, and the term."""
+    """Yield every known term in running text as its begin, its end and the term."""
     for match in _IN_TEXT.finditer(text):
         yield match.start(), match.end(), _term(match[0])
 
 
 def term_anchor(term: str) -> str:
-    """Id of a term's entry in the glossary of the page."""
+    """Return the id of a term's entry in the glossary of the page."""
     return slug("term", term)
 
 

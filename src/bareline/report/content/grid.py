@@ -1,4 +1,4 @@
-"""Every finding against every platform, in words, and the worst of each layer as a matrix."""
+"""The findings by subject and platform in words, and each layer's worst one as a matrix."""
 
 from __future__ import annotations
 
@@ -48,13 +48,16 @@ LEFT_OUT_MARK = "∅"
 
 
 def layers_of(findings: Iterable[Finding]) -> list[Layer]:
-    """Return the layers of findings, applications first."""
+    """Return the layers of the findings, sorted with applications first."""
     measured = {finding.layer for finding in findings}
     return [layer for layer in reversed(Layer) if layer in measured]
 
 
 def by_loss(findings: Findings, platforms: Platforms) -> list[str]:
-    """Sort platforms by their losses, the largest first: of programs, then of all."""
+    """Sort platforms by their largest loss, the worst first.
+
+    Losses of programs count first; losses in other layers decide between equal ones.
+    """
 
     def loss(name: str) -> tuple[float, float]:
         most = 0.0
@@ -71,7 +74,7 @@ def by_loss(findings: Findings, platforms: Platforms) -> list[str]:
 
 
 def legend(findings: Findings, baseline: str, margin: float) -> str:
-    """Describe how the table is read."""
+    """Return the sentences that explain how to read the table."""
     likely = [finding for finding in findings if finding.grade is Grade.LIKELY]
     has_few_boots = any(finding.few_boots for finding in likely)
     boots = f"{_IN_THESE_BOOTS} likely for these boots only. " if has_few_boots else ""
@@ -89,7 +92,10 @@ def legend(findings: Findings, baseline: str, margin: float) -> str:
 
 
 def mark_of(finding: Finding) -> str:
-    """Return the sign of a finding's grade; a likely finding of few boots has its own."""
+    """Return the sign of a finding's grade.
+
+    A likely finding of few boots has a sign of its own.
+    """
     if finding.grade is Grade.LIKELY and finding.few_boots:
         return _IN_THESE_BOOTS
     return GRADE_MARKS[finding.grade]
@@ -113,7 +119,7 @@ def ratio_text(finding: Finding) -> str:
 
 
 def _claimed_ratio(finding: Finding) -> str:
-    """Format the ratio of a claim; of programs that did not finish, the least that was lost."""
+    """Format a claimed ratio; if programs did not finish, the lower bound of the loss."""
     if finding.ratio:
         return with_interval(finding.ratio)
     lost = finding.worst.lost if finding.worst else None
@@ -123,7 +129,7 @@ def _claimed_ratio(finding: Finding) -> str:
 
 
 def open_span(*findings: Finding) -> str:
-    """Format the range of ratios of open findings; of bare ratios also the least launches."""
+    """Format the range of ratios of open findings, with the least n of those without interval."""
     span = span_of(findings)
     few = [finding.n for finding in findings if _has_bare_ratio(finding)]
     if few:
@@ -149,7 +155,7 @@ def _is_bare(ratio: Estimate) -> bool:
 
 
 def span_of(findings: Findings, digits: int = 3) -> str:
-    """Format the least and the greatest ratio that the points of findings may have."""
+    """Format the range from the lowest to the highest ratio that the points' intervals allow."""
     ratios = _ratios(findings)
     if not ratios:
         return "no ratio"
@@ -172,7 +178,10 @@ def _span_text(low: float | None, high: float | None, digits: int) -> str:
 
 
 def point_note(finding: Finding) -> str:
-    """Describe which point its ratio is of, where it has several: ``at 32 KiB``."""
+    """Name the point that a finding's ratio belongs to, e.g.
+
+    ``at 32 KiB``; "" for a single point.
+    """
     if not finding.grade.is_claim or len(finding.points) < 2:
         return ""
     if finding.by_mean:
@@ -194,7 +203,7 @@ def subject_words(finding: Finding, titles: Mapping[str, str]) -> str:
 
 
 def brief_sizes(words: str) -> str:
-    """Format a class of sizes as briefly as a head needs: ``< 8 KiB``, ``8-256 KiB``."""
+    """Shorten the words of a class of sizes for a column head: ``< 8 KiB``, ``8-256 KiB``."""
     if not words:
         return ""
     if words.startswith("below"):
@@ -206,13 +215,13 @@ def brief_sizes(words: str) -> str:
 
 
 def titles_of(findings: Findings) -> dict[str, str]:
-    """Shorten the titles of a layer's probes to the words in which they differ."""
+    """Return short titles of a layer's probes: the words in which the titles differ."""
     titles = list(dict.fromkeys(finding.title for finding in findings))
     return dict(zip(titles, map(sentence_case, distinct_parts(titles)), strict=True))
 
 
 def lone_platforms(findings: Findings, platforms: Platforms) -> list[str]:
-    """Return the platforms that measured a single layer, where other platforms measured more."""
+    """Return the platforms that measured only one layer, if other platforms measured several."""
     measured = {(finding.platform, finding.layer) for finding in findings}
     layers = Counter(platform for platform, _ in measured)
     lone = [name for name in platforms if layers[name] < 2]
@@ -222,7 +231,10 @@ def lone_platforms(findings: Findings, platforms: Platforms) -> list[str]:
 
 
 def grid(findings: Findings, platforms: Platforms) -> list[Table | Prose]:
-    """Tabulate layers, probes and classes by platform; one-layer platforms share a line below."""
+    """Return the table of findings: a row per probe and class, a column per platform.
+
+    Platforms that measured only one layer have no column; sentences below the table describe them.
+    """
     lone = lone_platforms(findings, platforms)
     across = [name for name in platforms if name not in lone]
     blanks = [Field("")] * len(across)
@@ -247,22 +259,22 @@ def grid(findings: Findings, platforms: Platforms) -> list[Table | Prose]:
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """A subject of a layer, with its finding on each platform that measured it."""
+    """A subject of a layer, with its finding on each platform that measured the subject."""
 
     words: str
     findings: Mapping[str, Finding]
 
     def is_measured_on(self, platforms: Platforms) -> bool:
-        """Whether any of the platforms measured it."""
+        """Whether at least one of the platforms measured the subject."""
         return any(name in self.findings for name in platforms)
 
     def row(self, platforms: Platforms) -> _Fields:
-        """Return its row of a table with a column for each platform."""
+        """Return the subject's row of a table with a column for each platform."""
         fields = [_field(self.findings.get(name)) for name in platforms]
         return (Field(f"  {self.words}"), *fields)
 
     def line(self, platforms: Platforms) -> str:
-        """Return its findings on some platforms in a line."""
+        """Return the subject's findings on some platforms as one line of text."""
         texts: list[str] = []
         for name in platforms:
             finding = self.findings.get(name)
@@ -277,7 +289,7 @@ def _lines(subjects: Iterable[_Subject], platforms: Platforms) -> list[str]:
 
 
 def _subjects_of(findings: Findings) -> list[_Subject]:
-    """Return the subjects of a layer's findings, in their order."""
+    """Return the subjects of one layer's findings, in the order of the findings."""
     titles = titles_of(findings)
     subjects: dict[str, dict[str, Finding]] = {}
     for finding in findings:
@@ -301,7 +313,7 @@ _SHADES = (math.log(1.1), math.log(1.5), math.log(3), math.log(10))
 
 
 def shade(finding: Finding) -> str:
-    """Return the name of a finding's shade, e.g. ``worse-0`` to ``worse-4`` for a loss."""
+    """Return the CSS name of a finding's shade, e.g. ``worse-0`` to ``worse-4`` for a loss."""
     grade = finding.grade
     if not grade.is_claim:
         return "open" if grade is Grade.OPEN else str(grade.value)
@@ -314,7 +326,7 @@ def shade(finding: Finding) -> str:
 
 
 def matrix(glance: VerdictMatrix, findings: Findings, platforms: Platforms) -> Table:
-    """Tabulate the worst finding of each layer, applications first, on each platform."""
+    """Return the matrix of the worst finding of each layer on each platform, applications first."""
     by_place = grouped_by(findings, lambda finding: (finding.layer, finding.platform))
     rows: list[_Fields] = []
     for layer in reversed(glance.layers):

@@ -1,4 +1,4 @@
-"""How a run was done: order of the trials, statistics, costs, seeds and versions."""
+"""The method of a run: order of the trials, statistics, costs, seeds and versions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEAST_CORE_HOURS = 1 / 60
 
 
 def method(document: Document) -> Iterator[Block]:
-    """Describe the method of measuring and comparing, and the tools."""
+    """Yield the blocks that describe how the run measured and compared, and its tools."""
     runs = document.records.runs
     margin = f"±{percent(document.margin)}"
     promise = f" {document.glance.promise}" if document.glance else ""
@@ -81,7 +81,7 @@ def _method_table(document: Document, margin: str) -> Table:
 
 
 def _details(document: Document) -> dict[str, str]:
-    """Return the study's settings by their names; "" where one does not apply."""
+    """Return the study's settings by their names; "" for a setting that does not apply."""
     records = document.records
     study: Mapping[str, Any] = records.study
     costs: list[str] = []
@@ -124,9 +124,9 @@ def _versions(run: Run) -> str:
 
 
 def cost_texts(run: Run) -> list[str]:
-    """Return core hours by platform, with their price where it has one.
+    """Return the core hours of each platform, with their price if the platform has one.
 
-    None below a core minute.
+    The list is empty below one core minute.
     """
     core_hours = {name: core_s / HOUR_S for name, core_s in (run.cost() or {}).items()}
     if sum(core_hours.values()) < _LEAST_CORE_HOURS:
@@ -138,7 +138,7 @@ def cost_texts(run: Run) -> list[str]:
 
 
 def _paid(run: Run, name: str, core_hours: float) -> str:
-    """Return the price of core hours in brackets; "" where a platform has none."""
+    """Return the price of core hours in brackets; "" if the platform has no price."""
     facts = run.facts().get(name, {})
     cost, currency = money(facts, core_hours) or (None, "")
     if cost is None:

@@ -1,4 +1,4 @@
-"""Failures, gaps and caveats: reported on the page, never dropped."""
+"""The failures, gaps and caveats that the page reports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _Row = dict[str, Any]
 
 
 def missing_blocks(document: Document, empty: Sequence[ExhibitSpec]) -> list[Block]:
-    """Gather the reasons why numbers are incomplete; `empty`: exhibits that have no data."""
+    """Return blocks with the reasons why numbers are incomplete.
+
+    - `empty`: the exhibits for which the run has no data.
+    """
     undrawn = [_exhibit_words(spec) for spec in empty]
     undrawn += [*_unknown_publications(document), *document.undrawn]
     blocks: list[Block] = [
@@ -110,7 +113,7 @@ def _case(row: _Row) -> str:
 
 
 def _holes(document: Document) -> Iterator[Section]:
-    """Yield values that one side has and the other lacks; a row for each platform and case."""
+    """Yield the values that only one of two platforms has; a row for each platform and case."""
     if document.points is None:
         return
     is_missing = pl.col("verdict") == Verdict.MISSING.value
@@ -141,7 +144,7 @@ def _ordered(document: Document, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _unfit(document: Document) -> Iterator[Section]:
-    """Yield the cases that the plan left out; a row for each platform, probe and reason."""
+    """Yield the cases that the plan left out, a row for each platform, probe and reason."""
     left_out = document.records.left_out
     if left_out is None:
         return
@@ -156,7 +159,10 @@ def _unfit(document: Document) -> Iterator[Section]:
 
 
 def _caveats(document: Document) -> list[str]:
-    """Count the values with each caveat, without those that do not fit; describe the remedy."""
+    """Return a line for each caveat: the number of its values, and the remedy.
+
+    Values that do not fit are not counted.
+    """
     values = _ordered(document, _values_that_fit(document)).explode("caveats")
     doubted = values.drop_nulls("caveats").unique([*_VALUE, "caveats"], maintain_order=True)
     groups = doubted.group_by("caveats", maintain_order=True).agg(
@@ -178,7 +184,7 @@ def _caveats(document: Document) -> list[str]:
 
 
 def _values_that_fit(document: Document) -> pl.DataFrame:
-    """Return the values of the summary and of the comparison that are no details, and that fit."""
+    """Return the values of the summary and of the comparison that are not details, and that fit."""
     frames = [unprofiled(document.summary)]
     if document.points is not None:
         frames.append(document.points)

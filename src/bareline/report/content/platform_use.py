@@ -1,7 +1,7 @@
-"""Use of the platforms: the time until they are usable, losses there, the price of a job.
+"""The use of the platforms: the waiting time for them, failed trials, and the price of a job.
 
-The columns follow Section VI of the Nebula study, which counts the obstacles of a cloud's user
-before the first number: waiting, nodes that are missing or replaced, trials that do not end, the
+The columns follow Section VI of the Nebula study. It counts the obstacles before a user of a cloud
+gets the first number: waiting, nodes that are missing or replaced, trials that do not end, and the
 price.
 """
 
@@ -29,13 +29,13 @@ _JOBS = (Layer.NPB, Layer.APP)
 
 @dataclass(frozen=True, slots=True)
 class PlatformUse:
-    """The use of a platform.
+    """The time, nodes, failures and price of using one platform.
 
-    - `usable_s`: median time until it was usable; None where nodes stay the same.
-    - `requested`, `received`: nodes; None where the record does not have them.
+    - `usable_s`: median time until the platform was usable; None if its nodes are permanent.
+    - `requested`, `received`: numbers of nodes; None if the record does not have them.
     - `replaced`: how often nodes were replaced.
     - `lost`: failed trials by stage, in words.
-    - `job_price`: price of a job that takes a node of the baseline one hour, and `currency`.
+    - `job_price`: price, in `currency`, of a job that takes one hour on a node of the baseline.
     """
 
     platform: str
@@ -50,12 +50,12 @@ class PlatformUse:
 
     @property
     def is_notable(self) -> bool:
-        """Whether anything is known but core hours and nodes, which every run has."""
+        """Whether more is known than core hours and nodes, which every run has."""
         return bool(self.usable_s is not None or self.replaced or self.lost or self.job_price)
 
 
 def use_section(document: Document) -> Iterator[Block]:
-    """Yield the table of the platforms' use; nothing where none has more than core hours."""
+    """Yield the table of the platforms' use, if any platform's use is notable."""
     uses = [_use_of(document, name) for name in document.names]
     if not any(use.is_notable for use in uses):
         return
@@ -121,7 +121,7 @@ def _events_of(document: Document, name: str) -> list[Event]:
 
 
 def _requested(document: Document, name: str) -> int | None:
-    """Return the nodes that the run's description of a platform asks for."""
+    """Return the number of nodes that the run's description of a platform requests."""
     records = document.records
     for number, run in enumerate(records.runs):
         for declared_name, table in run.header.platforms.items():
@@ -134,7 +134,10 @@ def _requested(document: Document, name: str) -> int | None:
 
 
 def _lost(document: Document, name: str) -> str:
-    """Count failed trials by stage; of a program that is not installed none was tried."""
+    """Return the failed trials by stage, in words.
+
+    Trials of a program that is not installed are not counted.
+    """
     trials = document.records.trials.filter(platform=name, status="failed")
     failed = trials.filter(pl.col("stage") != Stage.ABSENT.value)
     counted = failed.group_by("stage", maintain_order=True).agg(pl.len().alias("trials"))

@@ -19,9 +19,9 @@ from bareline.vocabulary.place import Place
 
 @dataclass(frozen=True, slots=True)
 class PrintedValue:
-    """A published absolute value, and its printed `gain` over another; empty without.
+    """A published absolute value, and its printed `gain` over another value, "" without one.
 
-    - `part`: the table or figure that prints it, as exhibits name them.
+    - `part`: the table or figure that prints the value, as exhibits name it.
     """
 
     value: float
@@ -32,7 +32,7 @@ class PrintedValue:
 
 
 def printed_values(roles: Mapping[str, RoleKeys], cell: Row) -> dict[str, PrintedValue]:
-    """Return a cell's printed values by platform of the run; only the first printing of each."""
+    """Return the published values of a cell by platform of the run, each in its first printing."""
     values: dict[str, PrintedValue] = {}
     for role in roles.values():
         if not role.platform:
@@ -46,7 +46,7 @@ def printed_values(roles: Mapping[str, RoleKeys], cell: Row) -> dict[str, Printe
 
 
 def _printed_value(study: PublishedStudy, platform: str, cell: Row) -> PrintedValue | None:
-    """Return a publication's value of a platform in the unit of a cell; None without."""
+    """Return the published value of a platform in the unit of a cell; None without such a value."""
     results = [row for row in study.results if row.platform == platform]
     results = [row for row in results if _measures(study, row, cell)]
     # Of several sizes the place's own; the first without such.
@@ -69,7 +69,7 @@ def _printed_value(study: PublishedStudy, platform: str, cell: Row) -> PrintedVa
 
 
 def _sizes_met(result: Result, place: Place) -> int:
-    """Return how many conditions on the size of another system a place meets."""
+    """Return the number of size conditions of a published result that a place of the run meets."""
     coordinates = place.coordinates
     met = 0
     for name, size in result.at.items():
@@ -79,7 +79,7 @@ def _sizes_met(result: Result, place: Place) -> int:
 
 
 def _value_words(result: Result, place: Place) -> str:
-    """Format a printed value, with its number of streams if the place has another one."""
+    """Format a printed value, with its number of streams if the place has a different number."""
     streams = result.at.get("streams")
     if streams is None or meets(streams, place.coordinates.get("streams")):
         return result.words
@@ -87,13 +87,13 @@ def _value_words(result: Result, place: Place) -> str:
 
 
 def _is_value(result: Result) -> bool:
-    """Return whether a result is a value of its own: an amount, or a share of a peak."""
+    """Whether a result is an absolute value: an amount, or a share of a peak."""
     is_share = result.kind == "efficiency" and result.baseline == "peak"
     return result.value is not None and (result.kind == "absolute" or is_share)
 
 
 def _factor_to(cell: Row, result: Result) -> Decimal | None:
-    """Return the factor from a printed unit to that of a cell; None where they differ in kind."""
+    """Return the factor from a printed unit to a cell's unit; None for different quantities."""
     unit, factor = UNITS[result.unit]
     if (unit, cell.metric.unit) == ("%", "1"):
         return Decimal("0.01")
@@ -101,7 +101,7 @@ def _factor_to(cell: Row, result: Result) -> Decimal | None:
 
 
 def _measures(study: PublishedStudy, result: Result, cell: Row) -> bool:
-    """Return whether a result is of the metric of a cell; second printings are of nothing."""
+    """Whether a result is a first printing of the metric of a cell."""
     benchmark = study.benchmark(result.benchmark)
     return (
         benchmark is not None

@@ -28,7 +28,10 @@ _FILES = ("posix-io", "mpi-io")
 
 @dataclass(frozen=True, slots=True)
 class Dominant:
-    """Calls of one function with messages of about one size; their share is of moving data."""
+    """Calls of one function with messages of about one size.
+
+    Their `share` is of the time of all calls that move data.
+    """
 
     name: str
     low_bytes: int
@@ -39,11 +42,11 @@ class Dominant:
 
 @dataclass(frozen=True, slots=True)
 class ProfileLine:
-    """The use of their time by the ranks of one case on one platform.
+    """How the ranks of one case on one platform spend their time.
 
     Shares are of the time from ``MPI_Init`` to ``MPI_Finalize``, medians over the `n` profiles that
-    could be read. The busiest and the dominant calls, the memory of the rank with most and the
-    bytes of all files are of the first of them, at `path`.
+    could be read. The other values come from the first of these profiles, at `path`: the busiest
+    and the dominant calls, the memory of the rank that uses most, and the bytes of all files.
     """
 
     probe: str
@@ -61,7 +64,7 @@ class ProfileLine:
 
 
 def profile_lines(records: Records) -> list[ProfileLine]:
-    """Sum up the profiles of all trials that have one."""
+    """Return a line for each case and platform, from the profiles of all trials that have one."""
     is_profiled = pl.col("profile").fill_null(False)
     is_measured = pl.col("status") == "measured"
     trials = records.trials.filter(is_profiled & is_measured)
@@ -81,7 +84,7 @@ def profile_lines(records: Records) -> list[ProfileLine]:
 
 
 def _case_words(place: Place) -> str:
-    """Name a case; all were profiled, so that this parameter does not distinguish cases."""
+    """Name a case without its parameter "profile", which is the same for all profiled cases."""
     params = parse_point(place.params)
     params = {name: value for name, value in params.items() if name != "profile"}
     return replace(place, params=format_point(params)).words
@@ -116,7 +119,7 @@ def _line(probe: str, case: str, platform: str, profiles: Sequence[Profile]) -> 
 
 
 def _dominant(profile: Profile) -> tuple[Dominant, ...]:
-    """Return the calls that move data for the longest time."""
+    """Return the calls that take the most time of all calls that move data."""
     moving = [size for size in sizes(profile) if size.kind not in _FILES]
     total_s = sum(size.time_s for size in moving) or 1.0
     moving.sort(key=lambda size: (-size.time_s, size.call, size.low))
@@ -136,7 +139,10 @@ def _dominant(profile: Profile) -> tuple[Dominant, ...]:
 def share_rows(
     lines: Sequence[ProfileLine], title: str = "probe", *, launches: bool = False
 ) -> Rows[ProfileLine]:
-    """Begin a table of the ranks' shares of time, perhaps with the number of launches."""
+    """Return a table builder with the ranks' shares of time.
+
+    - `launches`: whether a column has the number of launches.
+    """
     rows = Rows(lines).text(title, lambda line: line.probe).text("case", lambda line: line.case)
     rows.platform(lambda line: line.platform)
     if launches:
@@ -147,7 +153,7 @@ def share_rows(
 
 
 def profiles_table(lines: Sequence[ProfileLine]) -> Figure:
-    """Tabulate the lines for the page."""
+    """Return the table of the lines as a figure of the page."""
     rows = share_rows(lines, launches=True).text("most time in", lambda line: line.busiest)
     rows.text("profile of the first trial", lambda line: "/".join(line.path.parts[-3:]))
     return Figure(

@@ -1,6 +1,6 @@
-"""Ratios of publications, tied to the platforms of a run that take the place of theirs.
+"""Published ratios of two platforms, matched with the platforms of a run.
 
-Only ratios are compared: the absolute figures come from other hardware of other years.
+Only ratios are compared, because the absolute figures come from different and older hardware.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _Cast = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class PublishedPoint:
-    """A published ratio and the platforms of the run that take the roles of its two.
+    """A published ratio, and the platforms of the run that have the roles of its two platforms.
 
-    - `short`, `label`: the publication and its table, figure or section.
+    - `short`, `label`: the name of the publication, and of its table, figure or section.
     """
 
     ratio: PublishedRatio
@@ -56,38 +56,41 @@ class PublishedPoint:
 
     @property
     def low(self) -> float | None:
-        """Lower end of the ratio; None where a bound leaves it open."""
+        """The lower end of the ratio; None if a bound leaves the lower end open."""
         return _float(self.ratio.span.low)
 
     @property
     def high(self) -> float | None:
-        """Upper end of the ratio; None where a bound leaves it open."""
+        """The upper end of the ratio; None if a bound leaves the upper end open."""
         return _float(self.ratio.span.high)
 
     @property
     def middle(self) -> float:
-        """Place of its mark: the one number, the middle of a range, the end of a bound."""
+        """The ratio at which the mark is drawn.
+
+        It is the number, the middle of a range, or the end of a bound.
+        """
         ends = [end for end in (self.low, self.high) if end is not None and end > 0]
         return math.exp(sum(map(math.log, ends)) / len(ends))
 
     @property
     def source(self) -> str:
-        """Name the publication and the place in it."""
+        """The publication, and the table, figure or section of the ratio."""
         return f"{self.short}, {self.label}"
 
     @property
     def anchor(self) -> str:
-        """Id of its line in the page's list of published figures."""
+        """The id of the ratio's line in the page's list of published figures."""
         return slug("published", self.ratio.publication, *self.ratio.results, self.platform)
 
     @property
     def factor(self) -> str:
-        """Format the ratio, e.g. ``71 to 139``, ``at least 3``."""
+        """The ratio as text, e.g. ``71 to 139``, ``at least 3``."""
         return str(self.ratio.span)
 
     @property
     def tip(self) -> str:
-        """Describe the printed number and its place, for hovering."""
+        """The tooltip: the printed number and its place in the publication."""
         ratio = self.ratio
         text = f"published: {ratio.platform} against {ratio.baseline}, {self.factor} times worse"
         excluded = f"except {listing(ratio.excludes)}" if ratio.excludes else ""
@@ -100,7 +103,7 @@ class PublishedPoint:
         return f"{text}; {self.source}"
 
     def places(self, parameter: str) -> list[tuple[float, float]]:
-        """Return where on a parameter's axis it applies: places, or stretches from low to high."""
+        """Return the ranges of `parameter` to which the ratio applies, each as (low, high)."""
         condition = self.ratio.conditions.get(parameter)
         if isinstance(condition, Spread):
             return _stretches(condition)
@@ -108,7 +111,7 @@ class PublishedPoint:
         return [(float(value), float(value)) for value in values if _is_whole(value)]
 
     def repeats(self, other: PublishedPoint) -> bool:
-        """Whether it is another printing of one number, e.g. a factor and the loss in percent."""
+        """Whether `other` is another printing of the same number, e.g. as a loss in percent."""
         if self._subject != other._subject:
             return False
         if self.low != self.high or other.low != other.high:
@@ -120,17 +123,19 @@ class PublishedPoint:
         return (self.ratio.benchmark, self.ratio.metric, self.ratio.at, self.platform)
 
     def about(self, cell: Row) -> bool:
-        """Return whether it applies to the quantity of a cell, on that cell's platform.
+        """Whether the ratio applies to the quantity of a cell, on the cell's platform.
 
-        Sizes and modes must agree; how many ranks or nodes the published system had is written
-        next to the figure. Within a node and between nodes are never mixed.
+        Sizes and modes must agree. The published numbers of ranks and nodes may differ; they are
+        written next to the figure. A ratio within a node never applies between nodes, nor the
+        reverse.
         """
         return cell.platform == self.platform and speaks_of(self.ratio, cell.place)
 
     def elsewhere(self, place: Place) -> str:
-        """Describe where it was measured if that is not this place, e.g. ``128 ranks``.
+        """Describe where the ratio was measured if that differs from `place`, e.g. ``128 ranks``.
 
-        Return "" there, and where ranks play no part: one rank here, and none named.
+        The result is "" if it was measured at `place`, and if ranks do not matter: `place` has one
+        rank, and the publication names no number.
         """
         if same_place(self.ratio, place) or (place.ranks == 1 and not _places(self.ratio)):
             return ""
@@ -142,7 +147,7 @@ class PublishedPoint:
         return conditions(different) or "ranks not printed"
 
     def measures(self, probe: str, metric: str) -> bool:
-        """Return whether it measured a probe's metric."""
+        """Whether the ratio is of the given metric of a probe."""
         return self.ratio.measured_by(probe) and self.ratio.probe_metric == metric
 
 
@@ -151,7 +156,7 @@ def _float(end: Decimal | None) -> float | None:
 
 
 def _stretches(spread: Spread) -> list[tuple[float, float]]:
-    """Return the stretch of a spread from low to high; none where no end is printed."""
+    """Return the range of a spread as (low, high), in a list; empty if no end is printed."""
     high = math.inf if spread.high is None else float(spread.high)
     if spread.low is None and spread.above is not None:
         # A ratio for more than 32 ranks does not apply to 32.
@@ -166,10 +171,10 @@ def _is_whole(value: object) -> TypeGuard[int]:
 
 
 def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
-    """Whether a figure is printed for the quantity of a place: probe, metric, sizes, modes.
+    """Whether a ratio is printed for the quantity of a place: probe, metric, sizes, modes.
 
-    How many ranks or nodes the published system had does not matter here (see `same_place`), but
-    a figure from inside a node is never one from between nodes.
+    The numbers of ranks and nodes are not compared here (see `same_place`), but a ratio from inside
+    a node never applies between nodes.
     """
     if not ratio.measured_by(place.probe) or ratio.probe_metric != place.metric:
         return False
@@ -177,7 +182,7 @@ def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
 
 
 def agrees(printed: Mapping[str, Condition], place: Place) -> bool:
-    """Return whether sizes, modes and placement agree, as far as the place has them."""
+    """Whether sizes, modes and placement agree, as far as the place has them."""
     coordinates = place.coordinates
     # How many there are is the other system's, but one is not many (InfiniCloud, Table 4).
     if ("directories" in printed) != ("directories" in coordinates):
@@ -192,7 +197,7 @@ def agrees(printed: Mapping[str, Condition], place: Place) -> bool:
 
 
 def _agrees_on_nodes(placement: Condition | None, place: Place) -> bool:
-    """Whether a place is inside a node or between nodes as a figure is, as far as it is known."""
+    """Whether a place is inside a node or between nodes as `placement` requires, or is unknown."""
     between = _PLACEMENTS.get(str(placement))
     if between is None or not place.nodes:
         return True
@@ -200,7 +205,7 @@ def _agrees_on_nodes(placement: Condition | None, place: Place) -> bool:
 
 
 def size_in_words(ratio: PublishedRatio) -> str:
-    """Return the document's words for sizes of which it prints no number; empty without such."""
+    """Return the document's words for a size that has no printed number; "" if all have numbers."""
     for name, condition in ratio.at:
         if name in SIZE_CONDITIONS or not isinstance(condition, Spread):
             continue
@@ -210,9 +215,10 @@ def size_in_words(ratio: PublishedRatio) -> str:
 
 
 def same_place(ratio: PublishedRatio, place: Place) -> bool:
-    """Return whether a figure is printed for the ranks and nodes of a place.
+    """Whether a figure is printed for the ranks and nodes of a place.
 
-    "Inside a node" names the nodes; "between nodes" names neither.
+    A figure "inside a node" is printed for one node; a figure "between nodes" names neither ranks
+    nor nodes.
     """
     places = _places(ratio)
     named = not {"ranks", "nodes"}.isdisjoint(places) or places.get("placement") == "intra_node"
@@ -220,12 +226,12 @@ def same_place(ratio: PublishedRatio, place: Place) -> bool:
 
 
 def printed_at(ratios: Sequence[PublishedRatio], place: Place) -> bool:
-    """Whether one of the ratios is printed of a program, for its ranks and nodes at a place."""
+    """Whether a ratio is printed for the program of a place, and for its ranks and nodes."""
     return any(ratio.measured_by(place.probe) and same_place(ratio, place) for ratio in ratios)
 
 
 def printed_of_ranks(ratios: Sequence[PublishedRatio], place: Place) -> bool:
-    """Whether one of the ratios is printed of a program for the ranks of a place."""
+    """Whether a ratio is printed for the program of a place, and for its ranks."""
     for ratio in ratios:
         ranks = ratio.conditions.get("ranks")
         if ranks is None or not ratio.measured_by(place.probe):
@@ -236,7 +242,7 @@ def printed_of_ranks(ratios: Sequence[PublishedRatio], place: Place) -> bool:
 
 
 def where_printed(ratio: PublishedRatio) -> str:
-    """Format the ranks and nodes that a figure is printed for; empty where it names none."""
+    """Format the ranks and nodes of a published ratio; empty if the publication names none."""
     return conditions(_places(ratio))
 
 
@@ -249,11 +255,11 @@ def published_points(
 ) -> Iterator[PublishedPoint]:
     """Yield every published ratio whose two platforms have a counterpart in the run.
 
-    Of two systems that a document prints in one table and never compares, the ratio is computed
-    where the run compares with one of them.
+    Some documents print two systems in one table and never compare them. Their ratio is computed if
+    the run compares with one of them.
 
-    - `roles`: the study's ``[role]`` tables: the platform of each, and the published platforms that
-      it represents.
+    - `roles`: the study's ``[role]`` tables: the platform of each role, and the published platforms
+      that it represents.
     """
     cast: dict[str, list[str]] = {}
     for role in roles.values():
@@ -272,7 +278,7 @@ def published_points(
 
 
 def _cast_in(study: PublishedStudy, cast: _Cast) -> _Cast:
-    """Return the platforms of the run by the ids of a study's own platforms."""
+    """Return the part of `cast` about one study, with the study's own platform ids as keys."""
     prefix = f"{study.id}:"
     return {
         name.removeprefix(prefix): platforms
@@ -305,7 +311,10 @@ def _points_of_study(
 def points_for(
     points: Sequence[PublishedPoint], spec: ExhibitSpec, cells: Sequence[Row], baseline: str
 ) -> list[PublishedPoint]:
-    """Choose published ratios for an exhibit's cells, only of the parts that it names, if any."""
+    """Return the published ratios for an exhibit's cells.
+
+    If the exhibit names parts of publications, only the ratios of these parts are returned.
+    """
     kinds = {(cell.place.probe, cell.place.metric) for cell in cells}
     parts = set(spec.published)
     chosen: list[PublishedPoint] = []
@@ -319,10 +328,10 @@ def points_for(
 
 
 def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoint]:
-    """Choose a cell's published ratios, each number once.
+    """Return the published ratios that apply to a cell, without repeated printings.
 
-    These are the ratios for the cell's ranks or place; if there are none, the ratios that name no
-    ranks, or else all. A case that the authors did not complete has none.
+    Ratios for the cell's ranks or place come first. If there are none, the ratios that name no
+    ranks are returned, or else all ratios. A case that the authors did not complete has no ratios.
     """
     about = [point for point in points if point.about(cell)]
     exact = [point for point in about if _is_at(point, cell.place)]
@@ -337,7 +346,7 @@ def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoin
 
 
 def uncompleted(points: Sequence[PublishedPoint], cell: Row) -> list[NotCompleted]:
-    """Return a cell's measurements that the authors of published ratios did not complete."""
+    """Return the cases of a cell that the authors of the published ratios did not complete."""
     sources: dict[tuple[str, str], None] = {}
     for point in points:
         if point.platform == cell.platform:
@@ -352,7 +361,7 @@ def uncompleted(points: Sequence[PublishedPoint], cell: Row) -> list[NotComplete
 
 
 def _is_case_of(study: PublishedStudy, case: NotCompleted, place: Place) -> bool:
-    """Whether a case that the authors did not complete is the one of a place."""
+    """Whether an uncompleted case of a publication is the case of `place`."""
     benchmark = study.benchmark(case.benchmark)
     if benchmark is None or not fnmatchcase(place.probe, benchmark.probe):
         return False
@@ -360,7 +369,7 @@ def _is_case_of(study: PublishedStudy, case: NotCompleted, place: Place) -> bool
 
 
 def _is_at(point: PublishedPoint, place: Place) -> bool:
-    """Return whether a published ratio is of a place's ranks, or of the place itself."""
+    """Whether a published ratio is for the ranks of `place`, or for `place` itself."""
     ranges = point.places("ranks")
     has_ranks = any(low <= place.ranks <= high for low, high in ranges)
     return has_ranks or same_place(point.ratio, place)

@@ -1,8 +1,8 @@
-"""Tables as CSV that a spreadsheet shows and does not execute.
+"""Tables as CSV in which a spreadsheet executes nothing.
 
-A cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end may be a formula for a
-spreadsheet. Titles and names come from runs, and those from anybody: such a text gets an
-apostrophe in front. Numbers stay as they are, also in texts and with a unit (``-5``, ``-3 %``).
+A spreadsheet may treat a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end as a
+formula. Titles and names come from runs, which anybody may have made, so an apostrophe is put in
+front of such a text. Numbers are not changed, also with a unit (``-5``, ``-3 %``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _UNFIT = (
 
 
 def harmless_cell(value: object) -> object:
-    """Return a cell of a CSV file: texts have no control characters and do not act as formulas."""
+    """Return the cell of a CSV file, without control characters and never a formula."""
     if not isinstance(value, str):
         return value
     is_formula = re.match(_FORMULA, value) and not re.match(_NUMBER, value)
@@ -35,7 +35,7 @@ def harmless_cell(value: object) -> object:
 
 
 def csv_of_rows(rows: Iterable[Sequence[object]]) -> str:
-    """Write rows as CSV with harmless cells."""
+    """Return rows as CSV whose cells are not formulas."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for row in rows:
@@ -44,7 +44,7 @@ def csv_of_rows(rows: Iterable[Sequence[object]]) -> str:
 
 
 def write_table(table: pl.DataFrame, file: IO[bytes]) -> None:
-    """Write a table as CSV with harmless cells, and harmless names of its columns."""
+    """Write a table as CSV whose cells and column names are not formulas."""
     texts = table.select(pl.col(pl.String, pl.Categorical)).columns
     cells = (_harmless(pl.col(name).cast(pl.String)).alias(name) for name in texts)
     harmless = table.with_columns(cells)

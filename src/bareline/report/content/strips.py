@@ -1,6 +1,6 @@
-"""A layer as a heat strip: every probe a row, nodes and sizes across.
+"""The heat strip of a layer: a row for each probe, a column for each number of nodes and size.
 
-Every platform has its part of each cell, next to the other platforms': how many times worse its
+Each cell is divided among the platforms. The part of a platform shows how many times worse its
 worst point is, coloured by the logarithm; open findings show their interval, failed ones a cross.
 """
 
@@ -34,7 +34,7 @@ from bareline.vocabulary.verdicts import Grade
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Place:
-    """A column of a strip: number of nodes, lower end and words of its class of sizes."""
+    """A column of a strip: the number of nodes, and the class of sizes (lower end and words)."""
 
     nodes: int
     low: float
@@ -50,7 +50,7 @@ class _Place:
 
 
 def strip(findings: Sequence[Finding], layer: Layer, platforms: Sequence[str]) -> Table | None:
-    """Return the strip of a layer; none where it would be a single row and column."""
+    """Return the heat strip of a layer; None if it would have a single row and column."""
     layer_findings = [finding for finding in findings if finding.layer is layer]
     measured = {finding.platform for finding in layer_findings}
     names = [name for name in platforms if name in measured]
@@ -76,7 +76,7 @@ def strip(findings: Sequence[Finding], layer: Layer, platforms: Sequence[str]) -
 
 
 def _parts(findings: Sequence[Finding], cells: Sequence[tuple[_Place, str]]) -> Iterator[Field]:
-    """Yield a probe's field for each place and platform: the first finding there."""
+    """Yield the first finding of a probe for each place and platform, as a field."""
     fields: dict[tuple[_Place, str], Field] = {}
     for finding in findings:
         cell = (_Place.of(finding), finding.platform)
@@ -92,7 +92,7 @@ _Heads = tuple[tuple[str, int], ...]
 
 
 def _groups(places: Sequence[_Place], width: int) -> tuple[_Heads, ...]:
-    """Return the heads over a strip: the nodes, and below them the sizes where there are any."""
+    """Return the heads over a strip: the nodes, and below them the sizes if there are any."""
     nodes: list[tuple[str, int]] = []
     sizes: list[tuple[str, int]] = []
     columns = Counter(place.nodes for place in places)
@@ -108,7 +108,7 @@ def _groups(places: Sequence[_Place], width: int) -> tuple[_Heads, ...]:
 
 
 def _part(finding: Finding) -> Field:
-    """Format a cell of a strip: its ratio in a shade, an interval, or a sign, with a tip."""
+    """Format a finding as a part of a cell: a shaded ratio, an interval or a sign."""
     grade = finding.grade
     tip = _tip(finding)
     if finding.ratio is not None and (grade.is_claim or grade is Grade.EQUAL):
@@ -127,7 +127,7 @@ def _part(finding: Finding) -> Field:
 
 
 def _tip(finding: Finding) -> str:
-    """Begin the tip of a finding: its platform, its subject and its worst point."""
+    """Return the start of a finding's tooltip: its platform, its subject and its worst point."""
     point = finding.label(finding.worst) if finding.worst else ""
     place = joined(finding.platform, finding.subject, point)
     return f"{place}: {finding.sure_words(finding.verdict)}"

@@ -1,4 +1,4 @@
-"""Suitability of platforms: classes of applications by platform, and a reason for each answer."""
+"""The suitability of platforms for classes of applications, with a reason for each answer."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _TONES: Mapping[Suitability, Tone] = {
 
 
 def answered(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """Return the judgements that rest on a measurement."""
+    """Return the judgements that are based on a measurement."""
     return [row for row in judgements if row.answer is not Suitability.NOT_MEASURED]
 
 
 def suited(judgements: Sequence[Judgement]) -> list[Block]:
-    """Tabulate the classes of applications by platform, then give the reason of every answer."""
+    """Return a table of classes of applications by platform, then the reason of every answer."""
     has_several_platforms = len({row.platform for row in judgements}) > 1
     reasons: list[str] = []
     for row in answered(judgements):
@@ -38,9 +38,11 @@ def suited(judgements: Sequence[Judgement]) -> list[Block]:
 
 
 def suitability_table(sides: Mapping[str, Sequence[Judgement]], *, reasons: bool) -> Table:
-    """Tabulate the classes of applications by platform.
+    """Return a table with a row for each class of applications and a column for each platform.
 
-    - `sides`: by the words after a platform's name in the head; the last has every class.
+    - `sides`: judgements by the words that follow a platform's name in the column head; the last
+      entry has every class.
+    - `reasons`: whether the cells give the reasons of the answers.
     """
     *_, last = sides.values()
     rows = Rows(dict.fromkeys(row.application_class for row in last))

@@ -1,9 +1,8 @@
-"""Which values a page shows: all of most runs, evenly chosen ones of very large runs.
+"""The values that a page shows: all values, or evenly chosen ones of a very large run.
 
 A run on 1,024 ranks has tens of thousands of points. A reader cannot go through as many marks or
-rows, and a page of them is slow to make and to open. Values that a page leaves out are left out of
-the frames, before anything of them becomes a cell, a mark or a row; verdicts, findings and counts
-rest on all values.
+rows, and a page with all of them is slow to make and to open. Other values are removed before
+cells, marks or rows are made of them; verdicts, findings and counts are computed from all values.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ PLACE = ("params", "ranks", "threads", "nodes", "point")
 
 @dataclass(frozen=True, slots=True)
 class ShownValues:
-    """The shown values of a summary and of the compared points.
+    """The values of a summary and of the compared points that the page shows.
 
-    - `places`: of the probes that are shown in part: probe and the columns of `PLACE`.
-    - `notes`: by these probes, a sentence that describes the shown part.
+    - `places`: for the probes that are shown in part, the probe and the columns of `PLACE`.
+    - `notes`: for each of these probes, a sentence that describes the shown part.
     """
 
     summary: pl.DataFrame
@@ -47,10 +46,11 @@ class ShownValues:
 def thin(
     summary: pl.DataFrame, points: pl.DataFrame | None, most: int = MOST_VALUES
 ) -> ShownValues:
-    """Choose the shown values: the same places on every platform and of every metric of a probe.
+    """Choose the values to show: for a probe, the same places on every platform and metric.
 
-    Probes with few values keep all of them; the other probes share the rest. A probe's parameter
-    with most values is thinned out first, evenly over their order, with both ends.
+    Probes with few values keep all of them; the other probes share the rest. Of a probe, the
+    parameter with the most values is thinned out first, evenly over the order of its values, with
+    both ends.
     """
     values = _values(summary, points)
     counts = _counts(values)
@@ -74,20 +74,20 @@ def thin(
 
 
 def _places_of(values: pl.DataFrame, probe: str) -> pl.DataFrame:
-    """Return the places of a probe's values, each once, in order."""
+    """Return the places of a probe's values, sorted and without duplicates."""
     of_probe = values.filter(pl.col("probe") == probe)
     return of_probe.select(PLACE).unique().sort(PLACE)
 
 
 def _values(summary: pl.DataFrame, points: pl.DataFrame | None) -> pl.DataFrame:
-    """Return every value of a summary and of the compared points, each once."""
+    """Return the values of a summary and of the compared points, without duplicates."""
     columns = ["platform", *KEY, "detail"]
     frames = [frame.select(columns) for frame in (summary, points) if frame is not None]
     return pl.concat(frames, how="vertical_relaxed").unique(["platform", *KEY])
 
 
 def _counts(values: pl.DataFrame) -> dict[str, int]:
-    """Count the values of each probe that are not details."""
+    """Return the number of values of each probe, without details."""
     is_detail = pl.col("detail").fill_null(False)
     counted = values.filter(~is_detail).group_by("probe").len()
     return dict(counted.sort("probe").iter_rows())
@@ -96,7 +96,7 @@ def _counts(values: pl.DataFrame) -> dict[str, int]:
 def _shown_places(
     places: pl.DataFrame, wanted: int, ends: pl.DataFrame | None
 ) -> tuple[pl.DataFrame, str]:
-    """Return evenly chosen places of a probe with those that differ most, and a note on them."""
+    """Return `wanted` evenly chosen places of a probe and the places in `ends`, with a note."""
     chosen, words = _thinned(places, wanted)
     if ends is not None:
         chosen = pl.concat([chosen, ends])
@@ -108,7 +108,7 @@ def _shown_places(
 
 
 def _only(frame: pl.DataFrame, places: pl.DataFrame, crowded: Sequence[str]) -> pl.DataFrame:
-    """Keep the chosen places of crowded probes, and all of the other probes, in their order."""
+    """Return the rows of crowded probes at the chosen places, and all rows of other probes."""
     is_crowded = pl.col("probe").is_in(crowded)
     numbered = frame.with_row_index("row")
     others = numbered.filter(~is_crowded)
@@ -119,7 +119,7 @@ def _only(frame: pl.DataFrame, places: pl.DataFrame, crowded: Sequence[str]) -> 
 
 
 def _allowance(counts: Sequence[int], most: int) -> int:
-    """Return how many values each probe may have so that all together have at most `most`."""
+    """Return the most values per probe so that all probes together have at most `most`."""
     left = most
     for place, number in enumerate(sorted(counts)):
         share = left // (len(counts) - place)
@@ -130,7 +130,7 @@ def _allowance(counts: Sequence[int], most: int) -> int:
 
 
 def _farthest(comparison: pl.DataFrame, probe: str) -> pl.DataFrame:
-    """Return the places where a metric of a probe differs most from the baseline, either way."""
+    """Return the places where a metric of a probe differs most from the baseline, up or down."""
     ratio = pl.col("ratio")
     is_of_probe = pl.col("probe") == probe
     is_detail = pl.col("detail").fill_null(False)
@@ -143,7 +143,7 @@ def _farthest(comparison: pl.DataFrame, probe: str) -> pl.DataFrame:
 
 
 def _thinned(places: pl.DataFrame, most: int) -> tuple[pl.DataFrame, str]:
-    """Thin out places until there are at most `most`; return them, and how they were chosen."""
+    """Return at most `most` places, and a text that describes how they were chosen."""
     table = _coordinates(places)
     cuts: dict[str, _Cut] = {}
     while table.height > most:
@@ -165,14 +165,14 @@ def _thinned(places: pl.DataFrame, most: int) -> tuple[pl.DataFrame, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """How many of a parameter's values are shown."""
+    """The number of values of a parameter, and how many of them are shown."""
 
     shown: int
     values: int
 
 
 def _thinned_parameter(table: pl.DataFrame, name: str, wanted: int) -> pl.DataFrame:
-    """Keep so many values of a parameter, evenly over their order, with both ends."""
+    """Keep `wanted` values of a parameter, spread evenly over their order, with both ends."""
     values = table.get_column(name).drop_nulls().unique().sort()
     last = values.len() - 1
     places = [step * last // (wanted - 1) for step in range(wanted)]
@@ -193,7 +193,10 @@ def _cut_words(cuts: Mapping[str, _Cut]) -> str:
 
 
 def _widest(table: pl.DataFrame) -> tuple[str, int]:
-    """Return the parameter with most values and their number: a numeric one while any has three."""
+    """Return the parameter with the most values, and their number.
+
+    Numeric parameters come first while one of them has at least three values.
+    """
     widest = ""
     most = (False, -1)
     for column in table.drop("place"):
@@ -206,7 +209,10 @@ def _widest(table: pl.DataFrame) -> tuple[str, int]:
 
 
 def _coordinates(places: pl.DataFrame) -> pl.DataFrame:
-    """Return each place's parameters as columns, and its row in "place"; mixed types as text."""
+    """Return each place's parameters as columns, and the number of its row in "place".
+
+    Values of mixed types become text.
+    """
     table = places.with_row_index("place").select("place", "ranks", "threads", "nodes")
     for column in ("params", "point"):
         texts = places.get_column(column)
@@ -222,7 +228,7 @@ def _coordinates(places: pl.DataFrame) -> pl.DataFrame:
 
 
 def _column(name: str, scalars: Sequence[Scalar | None]) -> pl.Series:
-    """Return a column of numbers, or of texts where one of them is a text."""
+    """Return a column of numbers, or of texts if any value is a text."""
     has_text = any(isinstance(value, str) for value in scalars)
     values: list[float | str | None] = []
     for value in scalars:

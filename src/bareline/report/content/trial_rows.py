@@ -1,4 +1,4 @@
-"""Rows of claims about the single trials of a platform: how many of them something happened in."""
+"""Rows of claims about single trials: the number of trials in which an event occurred."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bareline.vocabulary.place import CASE
 
 
 def trials_in(comparison: Comparison) -> TrialValues:
-    """Return a function that gives the values of a platform's trials, in their order."""
+    """Return a function that returns the values of a platform's trials, in time order."""
 
     def values(platform: str, check: ClaimCheck) -> list[list[float]]:
         trials: list[list[float]] = []
@@ -43,9 +43,9 @@ def with_trials(
     cast: Mapping[str, str],
     trials: TrialValues,
 ) -> ClaimRow:
-    """Return the row of a claim, judged by its first check that a run has trials for.
+    """Return the row of a claim, judged by the first check for which the run has trials.
 
-    - `row`: the claim as it is where nothing was measured.
+    - `row`: the row to return, with a reason, if the run has no such trials.
     """
     for check in finding.checks:
         platform = cast.get(check.platform)
@@ -72,14 +72,17 @@ def with_trials(
 
 
 def _listed(study: PublishedStudy, check: ClaimCheck) -> list[float]:
-    """Return the values that the document lists, or its counts of retransmissions."""
+    """Return the trial values that the document lists, or its counts of retransmissions."""
     (listed,) = [row for row in study.trials if row.id in check.printed]
     numbers = listed.retransmissions if check.below is None else listed.values
     return [float(number) for number in numbers or ()]
 
 
 def _share_words(proportion: Proportion, *, interval: bool = False) -> str:
-    """Format how many of the trials something happened in, with the interval of the share."""
+    """Format the number of trials in which the event occurred, e.g. "3 of 20 trials".
+
+    - `interval`: whether the share and its interval are added.
+    """
     text = f"{proportion.hits} of {proportion.n} trials"
     if not interval:
         return text
@@ -88,7 +91,7 @@ def _share_words(proportion: Proportion, *, interval: bool = False) -> str:
 
 
 def _event_words(check: ClaimCheck) -> str:
-    """Describe the trials that a claim about single trials counts."""
+    """Describe the event for which a claim counts trials."""
     if check.below is None:
         return f"trials with {check.metric.replace('_', ' ')}"
     return f"trials with less than {100 * check.below:.0f} % of the median {check.metric}"

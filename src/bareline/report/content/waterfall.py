@@ -1,4 +1,4 @@
-"""Why programs take longer: a waterfall for each, as bars that begin where the one before ended."""
+"""Waterfalls of the causes of a loss: bars, each of which begins where the previous bar ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LEAST = 0.005
 
 @dataclass(frozen=True, slots=True)
 class WaterfallBar:
-    """A row of a waterfall: its words, and where its bar begins and how long it is, in percent."""
+    """A row of a waterfall: its words, and the begin and length of its bar in percent."""
 
     name: str
     text: str
@@ -40,7 +40,7 @@ class Waterfall:
 
 
 def waterfalls(breakdowns: Sequence[Breakdown]) -> list[Waterfall]:
-    """Return one waterfall for each program and platform, of its worst case; applications first."""
+    """Return one waterfall for each program and platform: the worst case; applications first."""
     worst: dict[tuple[str, str], Breakdown] = {}
     for breakdown in breakdowns:
         program = (breakdown.title, breakdown.cell.platform)
@@ -51,7 +51,7 @@ def waterfalls(breakdowns: Sequence[Breakdown]) -> list[Waterfall]:
 
 
 def _order(breakdown: Breakdown) -> tuple[bool, float]:
-    """Sort applications before other programs, and the largest loss first."""
+    """Return a sort key: applications before other programs, then the largest loss first."""
     return breakdown.cell.layer is not Layer.APP, -breakdown.ratio.value
 
 
@@ -69,7 +69,7 @@ def _waterfall(breakdown: Breakdown) -> Waterfall:
 
 
 def _bars(breakdown: Breakdown) -> Iterator[WaterfallBar]:
-    """Yield the baseline's time, each piece, the rest and the platform's time."""
+    """Yield the bars of the baseline's time, each piece, the rest and the platform's time."""
     pieces = [piece for piece in breakdown.pieces if abs(piece.extra) >= _LEAST]
     ends = [1.0]
     for piece in pieces:
@@ -94,7 +94,7 @@ def _bars(breakdown: Breakdown) -> Iterator[WaterfallBar]:
 
 
 def _summary(breakdown: Breakdown) -> str:
-    """Describe how much longer a program takes, and the largest piece of that."""
+    """Describe how many times longer a program takes, and the largest piece of the loss."""
     words = ratio_words(breakdown.ratio, rate=False)
     largest = breakdown.largest
     if largest is None or largest.extra <= _LEAST:

@@ -1,4 +1,4 @@
-"""Names and numbers as people read them, and the ids by which a sentence leads to its evidence."""
+"""Names and numbers for people, and the ids that link a sentence to its evidence."""
 
 from __future__ import annotations
 
@@ -51,26 +51,26 @@ def axis_title(name: str) -> str:
 
 
 def verdict_word(verdict: Verdict | None) -> str:
-    """Format a verdict as a word of a table; nothing where there is none."""
+    """Format a verdict as a word of a table; "" if there is no verdict."""
     return (verdict or "").replace("-", " ")
 
 
 def verdict_tone(verdict: Verdict | None) -> Tone:
-    """Return the ink of a ratio: coloured only when the verdict is slower or faster."""
+    """Return the tone of a ratio: coloured only if the verdict is slower or faster."""
     return _TONES.get(verdict, "")
 
 
 def compared_words(cell: Row) -> str:
-    """Describe how a cell compares: its ratio with the interval, or why it has none."""
+    """Describe the comparison of a cell: its ratio with the interval, or why it has no ratio."""
     if cell.ratio is not None:
         return ratio_words(cell.ratio, cell.rate)
     return verdict_word(cell.verdict) or "no ratio"
 
 
 def value_words(cell: Row, scale: Scale) -> str:
-    """Format a cell's value and how it compares: ``9.3 µs [9.1, 9.5], n = 10.
+    """Format the value of a cell and its comparison with the baseline.
 
-    2.1 times slower``.
+    Example: ``9.3 µs [9.1, 9.5], n = 10; 2.1 times slower``.
     """
     if cell.value is None:
         return verdict_word(cell.verdict) or "missing"
@@ -79,9 +79,9 @@ def value_words(cell: Row, scale: Scale) -> str:
 
 
 def summed_up(texts: Mapping[str, Iterable[str]], most: int = 6) -> str:
-    """Describe the contents of several groups, e.g. ``2 ranks: a 3 and b 4.
+    """Describe the contents of several groups, at most `most` of them.
 
-    4 ranks: a 5. And 2 more.``.
+    Example: ``2 ranks: a 3 and b 4; 4 ranks: a 5. And 2 more.``
     """
     groups: list[str] = []
     for label, contents in texts.items():
@@ -94,7 +94,7 @@ def summed_up(texts: Mapping[str, Iterable[str]], most: int = 6) -> str:
 
 
 def caveat_notes(cells: Iterable[Row]) -> tuple[str, ...]:
-    """Format the caveats of drawn cells, each with its platforms, for a picture of its own."""
+    """Return the caveats of drawn cells, each with its platforms, for a separate image file."""
     platforms: dict[Caveat, dict[str, None]] = {}
     for cell in cells:
         if cell.value is None:
@@ -108,22 +108,28 @@ def caveat_notes(cells: Iterable[Row]) -> tuple[str, ...]:
 
 
 def sentence_case(text: str) -> str:
-    """Begin a title with a capital and without its article, e.g. ``DGEMM rate``."""
+    """Return a title without its article and with a capital at its beginning, e.g.
+
+    ``DGEMM rate``.
+    """
     return capital(text.removeprefix("the "))
 
 
 def capital(text: str) -> str:
-    """Begin a sentence with a capital."""
+    """Return a sentence with a capital at its beginning."""
     return text[:1].upper() + text[1:]
 
 
 def call_name(call: str, kind: str) -> str:
-    """Name a function, with its direction where it can have several."""
+    """Name a function, with the kind of its request (e.g. send) if the function has several."""
     return f"{call} ({kind})" if call in ("MPI_Start", "MPI_Startall") else call
 
 
 def repeatability_sentence(floor: ModelScore) -> str:
-    """Describe how far a measurement is from its repetition, which no prediction can undercut."""
+    """Describe the difference between a measurement and its repetition.
+
+    No prediction can be expected to be more accurate.
+    """
     return (
         f"Measured again on the same platform, {floor.n} cases are off by {floor.median:.1%} in "
         f"the median, 90 % within {floor.p90:.1%}: no prediction from one launch can be expected "
@@ -132,10 +138,10 @@ def repeatability_sentence(floor: ModelScore) -> str:
 
 
 def distinct_parts(titles: Sequence[str]) -> list[str]:
-    """Shorten titles to the words that differ: the words with which all begin are left out.
+    """Shorten titles to the words that differ: the words with which all titles begin are left out.
 
-    Titles stay whole where one of them is the beginning of all: "rate" would not name the first of
-    "Linpack rate" and "Linpack rate over ranks".
+    The titles are not shortened if one of them is the beginning of all titles: "rate" would not
+    name the first of "Linpack rate" and "Linpack rate over ranks".
     """
     titles_words = [title.split() for title in titles]
     shared = _shared_beginning(titles_words)
@@ -154,7 +160,7 @@ def _shared_beginning(titles: Sequence[Sequence[str]]) -> int:
 def outer_bound(
     choose: Callable[[Iterable[Any]], float], ends: Iterable[SupportsFloat | None]
 ) -> float | None:
-    """Return the least or the greatest end of several ranges; None where one of them is open."""
+    """Return the least or greatest end of several ranges, by `choose`; None if one is open."""
     all_ends = list(ends)
     return None if None in all_ends else float(choose(all_ends))
 
@@ -172,10 +178,10 @@ def slug(*parts: object) -> str:
 
 
 def layer_anchor(layer: str) -> str:
-    """Id of a layer's section."""
+    """Return the id of a layer's section of the page."""
     return slug("layer", layer)
 
 
 def probe_anchor(probe: str) -> str:
-    """Id of a probe's part of its layer's section."""
+    """Return the id of a probe's part in the section of its layer."""
     return slug("probe", probe)

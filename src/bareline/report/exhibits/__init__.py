@@ -1,1 +1,1 @@
-"""The kinds of exhibits: one module each, found by name; see `bareline.report.exhibits.base`."""
+"""The kinds of exhibits, one module each; see `bareline.report.exhibits.base`."""

@@ -1,4 +1,4 @@
-"""Every published ratio next to the run's ratios at the same place, inside or outside."""
+"""The exhibit that compares every published ratio with the run's ratios at the same place."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _line_words(line: RatioLine) -> str:
-    """Describe a printed ratio, the values here, and how many are inside."""
+    """Describe a published ratio, the run's ratios, and the number of them inside its range."""
     verdict = line.kind
     if line.counting:
         verdict = f"{line.inside} of {len(line.counting)} inside"
@@ -76,10 +76,10 @@ def _line_words(line: RatioLine) -> str:
 
 
 def published_lines(document: Document, spec: ExhibitSpec) -> list[RatioLine]:
-    """Return the published ratios with the run's values in the places to which they apply.
+    """Return the published ratios with the run's ratios in the places to which they apply.
 
-    Ranks must agree where the publication names them; a ratio that it gives for no number of ranks
-    applies to all. Simulated values are only divided by simulated ones.
+    If the publication names a number of ranks, the run's ranks must agree; otherwise the ratio
+    applies to all ranks. Simulated values are divided only by simulated values.
     """
     measured = [cell for cell in document.cells if cell.median]
     wanted = measured
@@ -90,14 +90,17 @@ def published_lines(document: Document, spec: ExhibitSpec) -> list[RatioLine]:
 
 
 def _points(document: Document, spec: ExhibitSpec) -> list[PublishedPoint]:
-    """Return the published ratios, only of the parts that an exhibit names, if any."""
+    """Return the published ratios for an exhibit.
+
+    If the exhibit names parts of publications, only the ratios of these parts are returned.
+    """
     if not spec.published:
         return list(document.published)
     return [point for point in document.published if point.ratio.part in spec.published]
 
 
 def _line(point: PublishedPoint, wanted: Sequence[Row], measured: Sequence[Row]) -> RatioLine:
-    """Return a published ratio with the values of some cells, over the values of its baseline."""
+    """Return a published ratio with the ratios of the run's cells to the cells of the baseline."""
     bases = {cell.place: cell for cell in measured if cell.platform == point.baseline}
     return RatioLine.of(point, _ratios_at(point, wanted, bases))
 
@@ -105,7 +108,7 @@ def _line(point: PublishedPoint, wanted: Sequence[Row], measured: Sequence[Row])
 def _ratios_at(
     point: PublishedPoint, cells: Sequence[Row], bases: Mapping[Place, Row]
 ) -> Iterator[tuple[Row, float]]:
-    """Yield the cells to which a published ratio applies, and how many times worse they are."""
+    """Yield each cell to which a published ratio applies, and how many times worse the cell is."""
     for cell in cells:
         base = bases.get(cell.place)
         if base is None or base.simulated != cell.simulated:
@@ -129,7 +132,7 @@ def _same_ranks(point: PublishedPoint, cell: Row) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """Lengths in px: of the room for a name above a row, of the axis, and where names begin."""
+    """The lengths of a drawing in px: room for a name above a row, axis, and begin of the names."""
 
     name_above: float
     width: float
@@ -138,7 +141,7 @@ class _Sizes:
 
     @property
     def pitch(self) -> float:
-        """The height of a row with its name."""
+        """The height of a row, including its name."""
         return _PITCH_PX + self.name_above
 
 
@@ -148,7 +151,10 @@ _WIDE = _Sizes(name_above=0, width=380, left=-300, name_limit=290)
 
 
 def _panel(document: Document, lines: Sequence[RatioLine], *, narrow: bool) -> Chart:
-    """Draw a row for each; `narrow` writes its name above it, not at its left."""
+    """Draw a row for each published ratio.
+
+    If `narrow`, the name is above the row, else at its left.
+    """
     styles = looks(document.names)
     sizes = _NARROW if narrow else _WIDE
     ticks = ratio_ticks(_axis_values(lines))
@@ -174,7 +180,7 @@ def _panel(document: Document, lines: Sequence[RatioLine], *, narrow: bool) -> C
 
 
 def _axis_values(lines: Sequence[RatioLine]) -> list[float]:
-    """Return the ends and middles of all ranges, and the values here."""
+    """Return the ends and middles of all printed ranges, and the ratios of the run."""
     values: list[float] = []
     for line in lines:
         low, high = range_of(line.point)
@@ -184,7 +190,7 @@ def _axis_values(lines: Sequence[RatioLine]) -> list[float]:
 
 
 def _bar(line: RatioLine, y: float, name_y: float, ticks: Ticks, look: MarkLook) -> Datum:
-    """Return the row of a printed range; an open end is that of the axis."""
+    """Return the data of a printed range; an open end is drawn to the end of the axis."""
     low, high = range_of(line.point)
     least, most = ticks.domain
     return {
@@ -202,7 +208,7 @@ def _bar(line: RatioLine, y: float, name_y: float, ticks: Ticks, look: MarkLook)
 
 
 def _dots(line: RatioLine, y: float, look: MarkLook) -> Iterator[Datum]:
-    """Yield the marks of the values here."""
+    """Yield the marks of the run's ratios."""
     names = varying(comparison.cell.place for comparison in line.comparisons)
     for comparison in line.comparisons:
         cell = comparison.cell
@@ -259,7 +265,7 @@ def _times_off(line: RatioLine) -> float | None:
 
 
 def _foot(whole: RangeScore) -> tuple[Field, ...]:
-    """Return the sums over all ranges."""
+    """Return the last row of the table, with the sums over all ranges."""
     outside = whole.counted - whole.inside
     blank = Field("")
     return (

@@ -1,8 +1,8 @@
-"""Users' own programs next to bareline's: OSU's and IMB's, and programs of the same name.
+"""The exhibit that compares users' own programs, e.g. OSU's and IMB's, with bareline's.
 
-See ``docs/method/mpi.md`` for the corresponding benchmarks: OSU's latency and IMB's point-to-point
-benchmarks are means over a plain loop, the collectives of both means over calls that are timed one
-by one.
+``docs/method/mpi.md`` lists the corresponding benchmarks. OSU's latency and IMB's point-to-point
+benchmarks are means over a plain loop; the collectives of OSU and IMB are means over calls that are
+timed one by one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _COUNTERPARTS: Mapping[tuple[str, str, str], tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One program on one platform: the ratio of ours to theirs at each size."""
+    """A program on a platform, with the ratio of bareline's value to the program's at each size."""
 
     theirs: str
     ours: str
@@ -58,7 +58,7 @@ class _Row:
 
     @property
     def _deviations(self) -> dict[int, float]:
-        """How far the ratio of each size is from 1."""
+        """The distance of each size's ratio from 1."""
         return {size: abs(ratio.value - 1) for size, ratio in self.ratios.items()}
 
     @property
@@ -116,7 +116,7 @@ def _table(rows: Sequence[_Row]) -> Table:
 
 
 def _rows(document: Document, cells: Sequence[Row]) -> Iterator[_Row]:
-    """Yield a row for each program on each platform that both have values of."""
+    """Yield a row for each program and platform of which both programs have values."""
     pairs = list(_pairs(document, cells))
     groups = grouped_by(pairs, lambda pair: (pair.their_name, pair.our_name, pair.platform))
     for group in groups.values():
@@ -127,7 +127,7 @@ def _rows(document: Document, cells: Sequence[Row]) -> Iterator[_Row]:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """Our cell, and that of a user's program that measures the same."""
+    """A cell of bareline, and the cell of a user's program that measures the same quantity."""
 
     ours: Row
     theirs: Row
@@ -138,7 +138,7 @@ class _Measured:
 
     @property
     def their_name(self) -> str:
-        """Their program with its metric."""
+        """The name of the user's program, with its metric."""
         place = self.theirs.place
         suite, _, _ = place.probe.partition(".")
         metric = place.metric.replace("_", " ")
@@ -146,7 +146,7 @@ class _Measured:
 
     @property
     def our_name(self) -> str:
-        """Our probe with its metric."""
+        """The name of bareline's probe, with its metric."""
         place = self.ours.place
         return f"{place.probe} {place.metric}"
 
@@ -175,7 +175,7 @@ def _pairs(document: Document, cells: Sequence[Row]) -> Iterator[_Measured]:
 
 
 def _row(document: Document, pairs: Sequence[_Measured]) -> _Row:
-    """Divide our values by theirs at each size."""
+    """Return the row with bareline's value divided by the user's program's value at each size."""
     divided: dict[int, Paired] = {}
     caveats: dict[Caveat, None] = {}
     for pair in pairs:
@@ -206,7 +206,10 @@ def _program(place: Place) -> str:
 
 
 def _our_place(cell: Row) -> Place | None:
-    """Return the place where our probe measures the same, without its parameters, or None."""
+    """Return the place of bareline's probe that measures the same as a cell of a user's program.
+
+    The place has no parameters. None if no probe measures the same.
+    """
     place = cell.place
     program = _program(place)
     counterpart = _COUNTERPARTS.get((place.probe, program.lower(), place.metric))
@@ -227,7 +230,7 @@ CHOICE = "kernel"
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Ours, the reference, and how many times faster ours is."""
+    """A cell of bareline, the reference cell, and how many times faster bareline's program is."""
 
     ours: Row
     reference: Row
@@ -235,7 +238,7 @@ class _Pair:
 
     @property
     def field(self) -> Field:
-        """The ratio, or why there is none: failed, missing, or launches that share no block."""
+        """The ratio, or the reason why there is none: failed, missing, or no common block."""
         both = [*self.ours.caveats, *self.reference.caveats]
         caveats = tuple(dict.fromkeys(both))
         ratio = self.faster.ratio
@@ -246,7 +249,7 @@ class _Pair:
 
 
 def _references(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    """Draw a table for each probe and metric of a user's programs that have a counterpart."""
+    """Yield a table for each probe and metric of users' programs that have a counterpart here."""
     pairs = list(_reference_pairs(document, spec))
     groups = grouped_by(pairs, lambda pair: pair.reference.place.series[:2])
     for (probe, metric), group in groups.items():
@@ -295,7 +298,7 @@ def _reference_table(pairs: Sequence[_Pair], parameters: Sequence[str], title: s
 
 
 def _counterpart(document: Document, reference: Row) -> Row | None:
-    """Return our cell of the program that a foreign cell names; None without one."""
+    """Return the cell of bareline that corresponds to a cell of a user's program, or None."""
     place = reference.place
     params = parse_point(place.params)
     if CHOICE not in params or not reference.metric.directed:

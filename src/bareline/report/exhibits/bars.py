@@ -1,4 +1,4 @@
-"""Kinds of bars under each other, a group for each title and a bar for each platform."""
+"""The kinds of exhibits with horizontal bars: a group for each title, a bar for each platform."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def drawing(
     ticks: Callable[[Iterable[float]], Ticks],
     most: int = 0,
 ) -> Drawing:
-    """Draw groups of bars, at most so many groups in a panel, all on one axis."""
+    """Return the drawing of groups of bars on one axis; with `most`, so many groups per panel."""
     ends: list[float] = []
     for bars in groups.values():
         for bar in bars:
@@ -63,7 +63,7 @@ def drawing(
 
 
 def _divided_evenly(groups: Groups, most: int) -> Iterator[Groups]:
-    """Divide groups into panels of one height, rather than a last one with the rest."""
+    """Yield the groups of each panel, so that all panels have about the same height."""
     items = list(groups.items())
     size = len(items)
     if most:
@@ -83,10 +83,10 @@ def _median_text(cell: Row, unit: Scale) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Bars:
-    """Draws the cells of one figure as bars from zero.
+    """A painter of one figure's cells as bars that begin at zero.
 
-    - `write`: writes the number at a bar's end.
-    - `parts`: the parts of each total; a bar without any is one piece.
+    - `write`: formats the number at the end of a bar.
+    - `parts`: the parts of each total; a bar without parts is one piece.
     """
 
     chosen: Panel
@@ -107,9 +107,9 @@ class _Bars:
         return drawing(self.chosen.document, groups, self.unit.unit, zero_ticks, most)
 
     def _names(self) -> Sequence[str]:
-        """Return the platforms that were to measure any of it.
+        """Return the platforms on which cells of the figure were planned.
 
-        A study may give a probe to some roles alone: nothing is missing on the other platforms.
+        A study may give a probe to some roles only. Then nothing is missing on the other platforms.
         """
         planned = self.chosen.planned
         return [name for name in self.chosen.document.names if name in planned]
@@ -153,7 +153,7 @@ class _Bars:
         return f"{self.unit.show(value)} {self.unit.unit}"
 
     def _trials(self, cell: Row) -> list[tuple[float, str]]:
-        """Return the trials in their order, each with its tip."""
+        """Return the values of a cell's trials in their order, each with its tooltip."""
         trials = []
         for dot in sorted(self.dots.get(cell, ()), key=lambda dot: dot.trial):
             tip = f"{cell.platform}, trial {dot.trial}: {self._amount(dot.value)}"
@@ -161,7 +161,7 @@ class _Bars:
         return trials
 
     def _printed(self, cell: Row, base: Row | None) -> list[PrintedMark]:
-        """Return the platform's value by each published ratio to the baseline."""
+        """Return the values that published ratios to the baseline predict for a platform."""
         if base is None or not base.median or not cell.metric.directed:
             return []
         marks = []
@@ -172,7 +172,7 @@ class _Bars:
         return marks
 
     def _printed_parts(self, cell: Row, base: Row) -> Iterator[PrintedMark]:
-        """Yield where each part of a bar would end with a published ratio of that part."""
+        """Yield the position at which a published ratio would end each part of a bar."""
         bases = self._parts_of(base)
         start = 0.0
         for index, value in enumerate(self._parts_of(cell)[: len(bases)]):
@@ -186,26 +186,26 @@ class _Bars:
 
 
 def _changed(value: float, point: PublishedPoint, cell: Row) -> float:
-    """Return the baseline's value, worse by a published ratio."""
+    """Return the baseline's value, made worse by a published ratio."""
     if cell.rate:
         return value / point.middle
     return value * point.middle
 
 
 def medians(chosen: Panel, write: WriteValue = _median_text, parts: Parts | None = None) -> Drawing:
-    """Draw the rows' values from zero, with the trials behind them and published values."""
+    """Return the drawing of bars from zero, with the trials behind them and published values."""
     dots = grouped_by(chosen.trials.dots, lambda dot: dot.cell)
     return _Bars(chosen, write, parts or {}, dots).drawing()
 
 
 def trial_notes(chosen: Panel) -> tuple[str, ...]:
-    """Return the notes on trials and diamonds."""
+    """Return the notes on the dots of trials and on the diamonds of published ratios."""
     diamonds = _EXPECTED if chosen.published else ""
     return chosen.trials.note, diamonds
 
 
 def _valued(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
-    """Choose the figures in which anything has a value."""
+    """Yield the panels in which at least one cell has a value."""
     for chosen in by_unit(document, spec):
         if all(cell.value is None for cell in chosen.cells):
             continue
@@ -226,7 +226,7 @@ def _bars(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def amount_words(cell: Row, unit: Scale) -> str:
-    """Format a platform and its median, or why it has none."""
+    """Format a platform and its median, or the reason why it has no median."""
     if cell.value is None:
         reason = verdict_word(cell.verdict) or "missing"
         return f"{cell.platform} {reason}"
@@ -253,7 +253,7 @@ def _pairs(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _ruled(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
-    """Choose cells as a rule reports them: their values, without the intervals of the medians."""
+    """Yield panels with the values that the exhibit's rule defines, without intervals."""
     bases: dict[Place, Row] = {}
     for cell in select(document, spec):
         if cell.platform == document.baseline:
@@ -266,7 +266,7 @@ def _ruled(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
 
 
 def _by_rule(chosen: Panel, row: TableRow, base: Row | None) -> TableRow:
-    """Return a row with its value and its ratio by the rule of the exhibit."""
+    """Return a row with the value and the ratio that the exhibit's rule defines."""
     document = chosen.document
     rule = chosen.spec.rule
     cell = row.cell
@@ -278,7 +278,7 @@ def _by_rule(chosen: Panel, row: TableRow, base: Row | None) -> TableRow:
 
 
 def _with_loss(cell: Row, unit: Scale) -> str:
-    """Format a value with its loss: a rate's in percent, a time's as times that of the baseline."""
+    """Format a value and its loss: for a rate in percent, for a time as times the baseline's."""
     value = unit.show(cell.median)
     if cell.verdict is Verdict.NOT_COMPARABLE:
         return f"{value}  ({verdict_word(cell.verdict)})"
@@ -303,7 +303,7 @@ def _losses_summary(chosen: Panel) -> str:
 
 
 def _loss_summary(cell: Row) -> str:
-    """Format the loss of a cell; empty where nothing is compared."""
+    """Format the loss of a cell; empty if the cell is not compared."""
     share = lost(cell.ratio)
     if share is not None and cell.ratio is not None:
         if cell.rate:

@@ -1,12 +1,12 @@
-"""Kinds of exhibits: how they are declared and found, and their common steps to a figure.
+"""The kinds of exhibits: how they are declared and found, and the common steps to a figure.
 
-A kind is an `Exhibit`: a module of this package ends in ``EXHIBIT = Exhibit(...)``, or in
-``EXHIBITS = (...)`` where several are similar. Plug-ins install theirs under the entry-point group
-``bareline.exhibits``.
+A kind is an `Exhibit`. Its module in this package ends with ``EXHIBIT = Exhibit(...)``, or with
+``EXHIBITS = (...)`` if several kinds are similar. Plug-ins install their kinds under the
+entry-point group ``bareline.exhibits``.
 
-A number passes four types on its way to a page: `TableRow`, a cell with its shown value;
-`Panel`, the rows of one figure; `Drawing`, its panels; and `Figure`, which `figure_of` puts
-together.
+A number passes through four types on its way to a page: `TableRow`, a cell with its shown value;
+`Panel`, the rows of one figure; `Drawing`, the figure's charts; and `Figure`, which `figure_of`
+builds.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Draw = Callable[[Document, ExhibitSpec], Iterable[Figure]]
 
 
 class Exhibit:
-    """A kind of figure or table: its name in ``[[exhibit]]``, a line for the reference, and `draw`.
+    """A kind of figure or table: its name in ``[[exhibit]]``, a summary, and the function `draw`.
 
     A subclass may set `kind` and `summary` and override `figures` instead.
     """
@@ -60,13 +60,13 @@ class Exhibit:
             self.summary = summary
 
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Return the figures of a specification; an empty list where the run has no data for it."""
+        """Return the figures of a specification; an empty list if the run has no data for them."""
         if self._draw is None:
             raise NotImplementedError(f"exhibit '{self.kind}' has no function that draws it")
         return list(self._draw(document, spec))
 
     def figure(self, spec: ExhibitSpec, *distinction: str, **given: Any) -> Figure:
-        """Return `figure_of`; the fields of `Drawing` may be given by themselves."""
+        """Return a figure as `figure_of` does; `given` may also contain fields of `Drawing`."""
         drawn = {}
         for drawn_field in fields(Drawing):
             name = drawn_field.name
@@ -95,10 +95,11 @@ def figure_of(
 ) -> Figure:
     """Return a figure with its id, caption, caveats, sources and data.
 
-    - `title`, `label`: without a title in the specification; an addition to distinguish figures.
-    - `what`: distinguishes figures of one kind, for the id.
-    - `notes`: sentences of the caption after the specification's own.
-    - `cells`: the shown cells: they give the layer, the caveats and the data, unless given.
+    - `title`, `label`: the title if the specification has none; an addition that distinguishes
+      figures.
+    - `what`: words that distinguish figures of one kind, for the id.
+    - `notes`: sentences of the caption, after those in the specification.
+    - `cells`: the shown cells, from which layer, caveats and data are taken unless they are given.
     - `published`: the published ratios that are drawn, for the sources.
     """
     if layer is None:
@@ -127,12 +128,12 @@ def figure_of(
 
 
 def _joined(separator: str, *texts: str) -> str:
-    """Join the texts that are not empty."""
+    """Join the texts that are not empty with `separator`."""
     return separator.join(filter(None, texts))
 
 
 def _layer_of(cells: Iterable[Row]) -> str:
-    """Return the layer of all cells; empty where they are of several."""
+    """Return the common layer of the cells; empty if they have different layers."""
     layers = {cell.layer for cell in cells}
     if len(layers) != 1:
         return ""
@@ -141,9 +142,9 @@ def _layer_of(cells: Iterable[Row]) -> str:
 
 @cache
 def load_exhibits() -> Mapping[str, Exhibit]:
-    """Find every kind of exhibit of this package and of installed plug-ins, by name.
+    """Return every kind of exhibit of this package and of installed plug-ins, by name.
 
-    Raises PluginError: two share a name, or a plug-in is not a kind of exhibit.
+    Raises PluginError: two kinds have the same name, or a plug-in is not a kind of exhibit.
     """
     built_in = own("bareline.report.exhibits", "EXHIBIT")
     exhibits = checked("exhibit", chain(built_in, brought("bareline.exhibits")), Exhibit)
@@ -151,7 +152,10 @@ def load_exhibits() -> Mapping[str, Exhibit]:
 
 
 def find_exhibit(kind: str) -> Exhibit:
-    """Return a kind by name. Raises AnalysisError: there is none; the message names the closest."""
+    """Return the kind of exhibit with a name.
+
+    Raises AnalysisError: there is no such kind; the message names the closest.
+    """
     exhibits = load_exhibits()
     if kind not in exhibits:
         hint = did_you_mean(kind, exhibits, f"the kinds are: {', '.join(exhibits)}")
@@ -160,9 +164,9 @@ def find_exhibit(kind: str) -> Exhibit:
 
 
 def select(document: Document, spec: ExhibitSpec) -> list[Row]:
-    """Return the cells that a specification asks for.
+    """Return the cells that a specification selects.
 
-    Without a metric that is every metric that is not a detail.
+    Without a metric, all metrics except details are selected.
     """
     cells = []
     for cell in document.cells:
@@ -178,7 +182,7 @@ def _is_of_metric(spec: ExhibitSpec, cell: Row) -> bool:
 
 
 def meant(spec: ExhibitSpec, platform: str, place: Place) -> bool:
-    """Return whether a specification asks for a place on a platform, whatever the metric."""
+    """Whether a specification selects a place on a platform, whatever the metric."""
     patterns = (spec.probe or "*", *spec.also)
     if not any(fnmatchcase(place.probe, pattern) for pattern in patterns):
         return False
@@ -193,9 +197,9 @@ def meant(spec: ExhibitSpec, platform: str, place: Place) -> bool:
 
 
 def titled(document: Document, cell: Row, names: Iterable[str], *, metric: bool = True) -> str:
-    """Title a cell among cells of several probes: the probe's title, and some parameters.
+    """Return a title for a cell: the title of its probe, and the parameters in `names`.
 
-    Also name a metric that its probe is not judged by, unless all are of one metric.
+    If `metric` is true, a metric other than the probe's headline is also named.
     """
     probe = cell.place.probe
     title = document.probe_titles.get(probe, probe)
@@ -206,17 +210,18 @@ def titled(document: Document, cell: Row, names: Iterable[str], *, metric: bool 
 
 
 def by_metric(cells: Sequence[Row]) -> Iterator[tuple[Subject, list[Row]]]:
-    """Group cells by probe and metric, in the order in which they come."""
+    """Yield each probe and metric with its cells, in the order of their first cell."""
     groups = grouped_by(cells, lambda cell: (cell.place.probe, cell.place.metric))
     yield from groups.items()
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row of a figure and of its table: a cell under its group's title, and its shown values.
+    """A row of a figure and of its table: a cell, the title of its group, and its shown values.
 
     - `shown`: the value that the kind draws: the median, the performance lost, an efficiency.
-    - `ratio`, `base`, `value`: to the baseline, and both sides, by the specification's rule.
+    - `ratio`: the ratio to the baseline, by the specification's rule.
+    - `base`, `value`: the two values of the ratio: of the baseline and of the cell.
     """
 
     cell: Row
@@ -241,7 +246,7 @@ def cells_of(rows: Iterable[TableRow]) -> list[Row]:
 class Panel:
     """The content of one figure.
 
-    - `places`: by title, where on the axis something was to be measured.
+    - `places`: by title, the values on the axis at which a measurement was planned.
     """
 
     document: Document
@@ -256,11 +261,11 @@ class Panel:
 
     @property
     def baseline(self) -> str:
-        """The platform that the others are compared with."""
+        """The platform with which all other platforms are compared."""
         return self.document.baseline
 
     def at(self, cell: Row) -> float:
-        """Return a cell's place on the axis."""
+        """Return the position of a cell on the axis: the value of the parameter `x`."""
         return position(cell, self.x)
 
     def figure(
@@ -271,7 +276,7 @@ class Panel:
         notes: Iterable[str] = (),
         summary: str = "",
     ) -> Figure:
-        """Return the figure of the cells; sources are named only where something is drawn."""
+        """Return the figure of the panel; sources are named only if the figure has a drawing."""
         published = self.published
         drawn = published if drawing.panels else ()
         incomplete = uncompleted_words(published, self.cells)
@@ -292,7 +297,7 @@ class Panel:
 
     @cached_property
     def published(self) -> Sequence[PublishedPoint]:
-        """The published ratios that belong to the cells."""
+        """The published ratios that apply to the cells."""
         return points_for(self.document.published, self.spec, self.cells, self.baseline)
 
     @cached_property
@@ -305,17 +310,17 @@ class Panel:
 
     @cached_property
     def scale(self) -> Scale:
-        """The unit of the cells' values."""
+        """The unit in which the cells' values are shown."""
         return _scale_of(self.cells)
 
     @cached_property
     def unit(self) -> Scale:
-        """The unit of the values that the rows draw."""
+        """The unit in which the rows' `shown` values are drawn."""
         return _scale_of(cells_of(self.rows))
 
     @cached_property
     def trials(self) -> Dots:
-        """The trials that bars of the rows draw."""
+        """The trials that are drawn behind the bars of the rows."""
         most_per_bar = self.document.dots_per_bar
         trials = []
         for _, cells in by_metric(cells_of(self.rows)):
@@ -325,24 +330,24 @@ class Panel:
 
     @cached_property
     def groups(self) -> dict[str, list[TableRow]]:
-        """The rows by title."""
+        """The rows of each title."""
         return grouped_by(self.rows, lambda row: row.title)
 
     @property
     def metric(self) -> str:
-        """The metric in words; several, the headline first."""
+        """The metric in words; if there are several, the headline is first."""
         metrics = dict.fromkeys(cell.place.metric for cell in headline_first(self.cells))
         return ", ".join(map(metric_name, metrics))
 
 
 def _scale_of(cells: Sequence[Row]) -> Scale:
-    """Return the unit in which the medians of cells read best."""
+    """Return the unit in which the medians of the cells are easiest to read."""
     medians = [cell.median for cell in cells]
     return unit_scale(medians, cells[0].metric.unit)
 
 
 def by_unit(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
-    """Choose a figure for each probe and unit, so that the unit can be in a head."""
+    """Yield a panel for each probe and unit, so that the unit can be in a column head."""
     cells = select(document, spec)
     groups = grouped_by(cells, lambda cell: (cell.place.probe, cell.metric.unit))
     for key, group in groups.items():
@@ -351,7 +356,7 @@ def by_unit(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
 
 
 def labelled(cells: Sequence[Row]) -> list[TableRow]:
-    """Title cells of one probe by metric and parameters, as far as these vary."""
+    """Return rows with titles made of the metric and parameters that vary among the cells."""
     names = varying(cell.place for cell in cells)
     metrics = {cell.place.metric for cell in cells}
 

@@ -1,4 +1,4 @@
-"""The calibration of a simulated platform, and how far it is from the measurements."""
+"""The exhibit on a simulated platform's calibration, and its distance from the measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The systems: characteristics of platforms, and the sizes of a cloud's virtual machines."""
+"""The exhibits on systems: characteristics of platforms, and sizes of virtual machines."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class _Line:
     """A row of a characteristics table.
 
     - `key`: the fact that a run records.
-    - `names`: the names of the same in the data of publications.
-    - `unit`: the unit in which publications print it.
+    - `names`: the names of the same fact in the data of publications.
+    - `unit`: the unit in which publications print the fact.
     """
 
     key: str
@@ -109,7 +109,7 @@ class _Described:
         return f"{self.platform.name}, published"
 
     def field(self, line: _Line) -> Field:
-        """Return the printed value of a characteristic, with its place in the publication."""
+        """Return the printed value of a characteristic, with its source in the publication."""
         text = printed_text(self.platform.facts, line.names, line.unit)
         if not text:
             return Field(_ABSENT)
@@ -117,7 +117,7 @@ class _Described:
 
 
 def _characteristics(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    """Yield one table, the publication's platforms last; none where no platform reported a fact."""
+    """Yield one table, the publication's platforms last; none if no platform reported a fact."""
     described = _described(document, spec)
     recorded = {name: document.facts.get(name, {}) for name in document.names}
     texts = {row.fact.key: row.texts for row in table(recorded)}
@@ -155,7 +155,10 @@ def _group_heads(facts: Sequence[FactKey]) -> list[str]:
 
 
 def _described(document: Document, spec: ExhibitSpec) -> list[_Described]:
-    """Return the platforms of the published tables that are repeated; without any, of the roles."""
+    """Return the platforms of the published tables that the exhibit repeats.
+
+    If it repeats none, return the published platforms that have a role in the run.
+    """
     roles = _role_names(document)
     described = []
     for study in publications().values():
@@ -176,9 +179,9 @@ def _role_names(document: Document) -> set[str]:
 
 
 def printed_text(facts: Mapping[str, Any], names: Sequence[str], unit: str) -> str:
-    """Format a printed characteristic; empty where the publication has none.
+    """Format a printed characteristic; empty if the publication does not print it.
 
-    A model's name that the text before it contains is written once.
+    If the text before a model's name already contains the name, the name is not repeated.
     """
     if "jumbo_frame_bytes" in names and "jumbo_frame_bytes" in facts:
         return f"{facts['jumbo_frame_bytes']} B"
@@ -211,7 +214,7 @@ def _gigabytes(size_bytes: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """A size of machine: an instance type that is printed, or a platform of the run."""
+    """A size of machine: a printed instance type, or a platform of the run."""
 
     name: str
     cpus: str

@@ -1,7 +1,7 @@
-"""Common parts of the tables of cells: columns of values, ratios by a publication's rule, verdicts.
+"""Common columns of the tables of cells: values, ratios by a publication's rule, and verdicts.
 
-After the columns that name a row come its ratio and verdict, which the table is read for, then the
-published values, then the values that they rest on.
+The columns that name a row come first. Then come its ratio and verdict, which are the purpose of
+the table, then the published values, then the values of which the ratio is made.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _tenths = "{:.1f}".format
 
 
 class CellRows(Rows[R]):
-    """A table of which every row is about one cell."""
+    """A builder of a table in which every row is about one cell."""
 
     def __init__(
         self,
@@ -58,11 +58,11 @@ class CellRows(Rows[R]):
         self.cells = [*map(cell, self.rows)]
 
     def platforms(self) -> Self:
-        """Add the platforms."""
+        """Add the column of the platforms."""
         return self.platform(lambda row: self.cell(row).platform)
 
     def parameter(self, name: str) -> Self:
-        """Add a parameter, in the order of its numbers where it has any."""
+        """Add the column of a parameter; its numbers are sorted as numbers."""
         values = [cell.place.coordinates.get(name) for cell in self.cells]
         fields = []
         for value in values:
@@ -81,7 +81,7 @@ class CellRows(Rows[R]):
         *,
         interval: bool = True,
     ) -> Self:
-        """Add the figure that the cells' caveats doubt."""
+        """Add a column of figures with the caveats of the rows' cells."""
         head = "95 %" if interval else ""
 
         def caveats(row: R) -> tuple[Caveat, ...]:
@@ -90,21 +90,21 @@ class CellRows(Rows[R]):
         return self.estimate(title, estimate, write, interval=head, caveats=caveats)
 
     def median(self, title: str, scale: Scale, *, interval: bool = True) -> Self:
-        """Add the medians, with their intervals."""
+        """Add the column of the medians, with their intervals."""
         head = scale.titled(title)
         return self.doubted(head, lambda row: self.cell(row).value, scale.show, interval=interval)
 
     def launches(self) -> Self:
-        """Add how many launches there were."""
+        """Add the column of the numbers of launches."""
         return self.number("n", lambda row: self.cell(row).n)
 
     def verdict(self) -> Self:
-        """Add the verdicts."""
+        """Add the column of the verdicts."""
         fields = [graded(cell.verdict, cell.grade, few_boots=cell.few_boots) for cell in self.cells]
         return self.fields("verdict", fields, "text")
 
     def ratio(self) -> Self:
-        """Add the ratios to the baseline, with intervals and verdicts."""
+        """Add the columns of the ratios to the baseline, with intervals and verdicts."""
         self.fields("ratio", map(_ratio, self.cells))
         return self.interval(lambda row: self.cell(row).ratio).verdict()
 
@@ -114,7 +114,7 @@ class CellRows(Rows[R]):
         title: str = "published ratio",
         write: Callable[[PublishedPoint], str] = attrgetter("factor"),
     ) -> Self:
-        """Add the published ratios that are about the rows' cells, if any is."""
+        """Add a column of the published ratios for the rows' cells, unless there are none."""
         ratios = [points_of(points, cell) for cell in self.cells]
         if not any(ratios):
             return self
@@ -129,7 +129,7 @@ class CellRows(Rows[R]):
         return self.fields(title, fields, "text")
 
     def printed_values(self, document: Document, parts: Collection[str]) -> Self:
-        """Add the values that parts of a publication print of the baseline and of the platform."""
+        """Add the values that `parts` of publications print, for the baseline and the platform."""
         if not parts:
             return self
 
@@ -164,13 +164,13 @@ def _ratio(cell: Row) -> Field:
 
 
 def graded(verdict: Verdict | None, grade: Grade | None, *, few_boots: bool) -> Field:
-    """Format a verdict; if it is likely and not certain, with that word."""
+    """Format a verdict, with the word "likely" if it is likely and not certain."""
     words = with_sureness(verdict_word(verdict), grade, few_boots=few_boots)
     return Field(words, tone=verdict_tone(verdict))
 
 
 def cells_table(chosen: Panel) -> Table:
-    """Tabulate cells of one unit: parameters that vary, platform, value, ratio, verdict.
+    """Return a table of cells of one unit: varying parameters, platform, value, ratio, verdict.
 
     Cells of several probes begin with their benchmark, cells of several metrics with their metric.
     """
@@ -198,14 +198,14 @@ def _probe_title(document: Document, probe: str) -> str:
 
 
 def in_table_order(rows: Sequence[TableRow]) -> list[TableRow]:
-    """Sort rows as `cells_table` does, so that a drawing and its table have one order."""
+    """Sort rows as `cells_table` sorts them, so that a drawing and its table have one order."""
     order = _CellOrder.of([row.cell for row in rows])
     return sorted(rows, key=lambda row: order.key(row.cell))
 
 
 @dataclass(frozen=True, slots=True)
 class _CellOrder:
-    """The order of a table's rows: by probe, by metric, then by the parameters that vary."""
+    """The sort order of a table's rows: by probe, by metric, then by the parameters that vary."""
 
     probes: Sequence[str]
     metrics: Sequence[str]
@@ -213,7 +213,10 @@ class _CellOrder:
 
     @classmethod
     def of(cls, cells: Sequence[Row], x: str = "") -> Self:
-        """Order cells; `x`: the parameter of the axis, which is a column also of a single place."""
+        """Return the order of the given cells.
+
+        - `x`: the parameter of the axis, which is a column even if it has only one value.
+        """
         probes = dict.fromkeys(cell.place.probe for cell in cells)
         metrics = dict.fromkeys(cell.place.metric for cell in headline_first(cells))
         names = list(varying(cell.place for cell in cells))
@@ -229,7 +232,7 @@ class _CellOrder:
 
 
 def _value_order(value: Scalar | None) -> tuple[int, float, str]:
-    """Sort values of one parameter: none, numbers, then texts."""
+    """Return a sort key for the values of one parameter: missing values, numbers, then texts."""
     if value is None:
         return (0, 0.0, "")
     if isinstance(value, str):
@@ -238,7 +241,7 @@ def _value_order(value: Scalar | None) -> tuple[int, float, str]:
 
 
 def columns(chosen: Panel, names: str, group: Callable[[TableRow], object] | None = None) -> Table:
-    """Tabulate rows by the names of their columns."""
+    """Return a table of a panel's rows with the named columns."""
     table = _Columns(chosen, group)
     for name in names.split():
         table.add(name)
@@ -246,7 +249,7 @@ def columns(chosen: Panel, names: str, group: Callable[[TableRow], object] | Non
 
 
 class _Columns:
-    """The columns that tables of cells choose from, each a method of its name."""
+    """The columns of a table of cells; each method adds the column of its name."""
 
     def __init__(self, chosen: Panel, group: Callable[[TableRow], object] | None) -> None:
         self.chosen = chosen
@@ -254,7 +257,7 @@ class _Columns:
         self.is_ruled = chosen.spec.rule in RULES
 
     def add(self, name: str) -> None:
-        """Add a column by its name."""
+        """Add the column with the given name."""
         method: Callable[[], None] = getattr(self, f"_{name}")
         method()
 

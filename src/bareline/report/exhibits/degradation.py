@@ -1,4 +1,4 @@
-"""Bars of the performance lost against the baseline, by application and ranks."""
+"""The exhibit with bars of the performance lost against the baseline, by application and ranks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ def _degradation(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _degraded(document: Document, spec: ExhibitSpec) -> Panel | None:
-    """Choose the losses of all probes; of the headline metric of each without another."""
+    """Return the losses of all probes; None if no loss is known.
+
+    Unless the exhibit names a metric, the headline metric of each probe is used.
+    """
     cells = []
     for cell in select(document, spec):
         if cell.metric.directed and (spec.metric or cell.headline):
@@ -68,7 +71,7 @@ def _degraded(document: Document, spec: ExhibitSpec) -> Panel | None:
 
 
 def _losses(chosen: Panel) -> Drawing:
-    """Draw the performance lost; left of zero is a gain."""
+    """Draw the performance lost; bars left of zero are gains."""
     groups = {}
     for title, rows in chosen.groups.items():
         groups[title] = [_loss_bar(chosen.published, row) for row in rows]

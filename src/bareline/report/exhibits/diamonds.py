@@ -18,7 +18,7 @@ DIAMONDS = (
 
 
 def diamonds_note(chosen: Panel) -> str:
-    """Describe the diamonds, the values they leave out, and the ratios that have no place."""
+    """Describe the diamonds, the values they leave out, and the ratios without a position."""
     x = chosen.x
     placeless = []
     on_axis = []
@@ -45,13 +45,13 @@ def _is_about_any(point: PublishedPoint, cells: Iterable[Row]) -> bool:
 
 
 def _range_words(point: PublishedPoint, x: str) -> str:
-    """Format a ratio and the range of a parameter that it is published for."""
+    """Format a ratio and the range of the parameter `x` for which it is published."""
     place = conditions({x: point.ratio.conditions[x]})
     return f"{point.factor} times worse ({place})"
 
 
 def _of_others(points: Iterable[PublishedPoint]) -> str:
-    """Print ratios of other cases than all of a figure, e.g. of files of another size."""
+    """Format published ratios of other cases than those shown, e.g. of another file size."""
     ratios = [point.ratio for point in points]
     texts = [f"{ratio.text} ({conditions(ratio.conditions)})" for ratio in ratios]
     distinct = dict.fromkeys(texts)
@@ -59,7 +59,7 @@ def _of_others(points: Iterable[PublishedPoint]) -> str:
 
 
 def _left_out(point: PublishedPoint) -> str:
-    """Name the benchmarks that a published range leaves out; empty without any."""
+    """Name the benchmarks that a published range leaves out; empty if there are none."""
     names = point.ratio.excludes
     if not names:
         return ""

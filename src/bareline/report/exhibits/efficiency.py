@@ -32,12 +32,12 @@ Launches = Mapping[tuple[int, int], float]
 
 @dataclass(frozen=True, slots=True)
 class EfficiencyPoint:
-    """A cell by ranks.
+    """A cell and its parallel efficiency.
 
-    - `efficiency`: against the fewest ranks of the same platform, in %: from medians. Its 95 %
-      interval is that of the ratio of both within blocks; none below six common blocks, for
-      simulated times, which have no noise, and at the fewest ranks, where it is 100 % by
-      definition.
+    - `efficiency`: in %, against the fewest ranks of the same platform, computed from medians. Its
+      95 % interval is computed from the ratio of the two cells within blocks. There is no interval
+      for fewer than six common blocks, for simulated times (which have no noise), and at the fewest
+      ranks, where efficiency is 100 % by definition.
     """
 
     cell: Row
@@ -54,9 +54,10 @@ def efficiencies(
 ) -> list[EfficiencyPoint]:
     """Return the parallel efficiencies of one platform's cells, 100 % at the fewest ranks.
 
-    Simulated and wall times are never divided by each other.
+    Simulated times are never divided by measured ones, nor the reverse.
 
-    - `samples`: of the cells' metric, as of `Records`; no intervals without.
+    - `samples`: the samples of the cells' metric, as in `Records`; without them there are no
+      intervals.
     """
     measured = [cell for cell in cells if cell.median]
     measured.sort(key=lambda cell: position(cell, x))
@@ -74,7 +75,7 @@ def efficiencies(
 
 
 def _efficiency(cell: Row, base: Row, ideal: float, samples: pl.DataFrame | None) -> Estimate:
-    """Return a cell's efficiency in percent, where it should be `ideal` times as fast."""
+    """Return the efficiency of a cell in percent; `ideal` is the speed-up that counts as 100 %."""
     slower = cell.metric.worse(cell.median, base.median)
     assert slower is not None
     value = 100 / (slower * ideal)
@@ -90,7 +91,7 @@ def _efficiency(cell: Row, base: Row, ideal: float, samples: pl.DataFrame | None
 def _slower(launches: Launches, base: Launches, rate: bool) -> tuple[float, float] | None:
     """Return the interval of how many times slower a cell is than the base, from common blocks.
 
-    None without an interval: too few common blocks, or values that are not positive.
+    None if there are too few common blocks, or if a value is not positive.
     """
     shared = sorted(launches.keys() & base.keys())
     values = np.array([launches[block] for block in shared])
@@ -124,7 +125,10 @@ def _launches(cell: Row, samples: pl.DataFrame) -> Launches:
 
 
 def each_rank(place: Place, growing: Collection[str]) -> Place:
-    """Divide a place's growing parameters by its ranks: weak scaling's cases belong on one line."""
+    """Return a place with its growing parameters divided by its ranks.
+
+    The cases of weak scaling then have the same parameters, so that they are on one line.
+    """
     if not growing:
         return place
     shares: dict[str, Scalar] = {}

@@ -1,4 +1,4 @@
-"""A cluster at a glance: a cell for every node, darker the worse it is; below, the deviations."""
+"""The exhibit on a cluster: a map of the nodes, darker where worse, and a list of deviations."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _list(fleet_survey: Survey, spec: ExhibitSpec) -> Figure:
-    """List the deviations, worst first, with the gaps of the survey and its method."""
+    """Return the list of deviations, worst first, with the gaps of the survey and its method."""
     head, *lines = survey_lines(fleet_survey)
     notes = [f"{sentence_case(line)}." for line in survey_gaps(fleet_survey)]
     notes.append(f"{method_words(fleet_survey)}.")
@@ -78,7 +78,7 @@ def _table(fleet_survey: Survey) -> Table:
 
 
 def _map(fleet_survey: Survey, node_map: NodeMap, spec: ExhibitSpec) -> Figure:
-    """Draw how much worse each node is by one metric."""
+    """Return the map of how much worse each node is by one metric."""
     measured = node_map.measured
     platform = fleet_survey.fleet.platform
     ratios = node_map.ratios[~np.isnan(node_map.ratios)]
@@ -106,7 +106,7 @@ def _map(fleet_survey: Survey, node_map: NodeMap, spec: ExhibitSpec) -> Figure:
 
 
 def _draw(fleet_survey: Survey, node_map: NodeMap, *, narrow: bool) -> Chart:
-    """Draw the nodes in rows; `narrow` writes the names of rows above them, not at their left."""
+    """Draw the nodes in rows; if `narrow`, names are above the rows, else at their left."""
     per_row = 16 if narrow else 32  # a row of the wide drawing fills the page
     cells: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
@@ -138,7 +138,7 @@ def _draw(fleet_survey: Survey, node_map: NodeMap, *, narrow: bool) -> Chart:
 
 
 def _cell(fleet_survey: Survey, node_map: NodeMap, node: int) -> dict[str, Any]:
-    """Return the look of a node: darker the farther it is from the rest."""
+    """Return the look of a node; its colour is darker the more it differs from the other nodes."""
     name = fleet_survey.fleet.nodes[node]
     ratio = float(node_map.ratios[node])
     if math.isnan(ratio):

@@ -1,4 +1,4 @@
-"""Sizes at which, in a publication, a curve jumps or two curves meet, on the axis of sizes."""
+"""The published sizes at which a curve jumps or two curves meet, drawn on the axis of sizes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SIZE = "size_bytes"
 
 @dataclass(frozen=True, slots=True)
 class PrintedJump:
-    """A size, or two between which it is, at which a platform's curve is printed to change."""
+    """A published size, or range of sizes, at which the curve of a platform changes."""
 
     platform: str
     event: str
@@ -41,7 +41,7 @@ class PrintedJump:
 
 
 def jumps_of(chosen: Panel) -> list[PrintedJump]:
-    """Return the printed sizes of the parts that a curve by message size repeats."""
+    """Return the published jumps for an exhibit that repeats a curve over the message size."""
     if chosen.x != _SIZE:
         return []
     jumps: list[PrintedJump] = []
@@ -65,13 +65,13 @@ def _of_platforms(
 
 
 def jumps_note(chosen: Panel) -> str:
-    """Describe the shaded sizes; empty without any."""
+    """Describe the shaded sizes; empty if there are none."""
     words = [jump.words for jump in jumps_of(chosen)]
     return f"Shaded sizes, as printed: {'; '.join(words)}." if words else ""
 
 
 def printed_jumps(chosen: Panel, along: SharedAxis) -> Layers:
-    """Shade the sizes at which a curve is printed to change, in the colour of its platform."""
+    """Shade the sizes of the published jumps in the colours of their platforms."""
     least, most = along.across.domain
     ranges = []
     lines = []

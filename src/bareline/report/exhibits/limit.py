@@ -1,7 +1,7 @@
-"""How near programs come to the limits of their platform's processors and memory.
+"""The exhibit that compares programs with the limits of the platform's processors and memory.
 
-A program that does some arithmetic and moves some bytes takes at least as long as the processors
-need for the one and the memory for the other, whichever is longer (S. Williams, A. Waterman, D.
+A program that does arithmetic and moves bytes takes at least as long as the processors need for the
+arithmetic and the memory needs for the bytes, whichever is longer (S. Williams, A. Waterman, D.
 Patterson, "Roofline: An Insightful Visual Performance Model for Multicore Architectures", Comm. ACM
 52(4), 2009). Both limits are measured on the same platform in the same run.
 """
@@ -32,7 +32,7 @@ _Limit = tuple[Row, float]
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """A program's demand as a share of a limit; none where the limit was not measured."""
+    """A program's demand as a share of a limit; no share if the limit was not measured."""
 
     demand: Row
     estimate: Estimate | None = None
@@ -45,7 +45,7 @@ _Row = Mapping[str, _Share]
 
 
 def _reached(row: _Row) -> _Share:
-    """Return the share of the nearest limit; an empty one where a limit was not measured."""
+    """Return the largest share, that of the nearest limit; empty if a limit was not measured."""
     values = {metric: share.estimate.value for metric, share in row.items() if share.estimate}
     if len(values) < len(row):
         return _Share(_cell(row))
@@ -76,7 +76,7 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _rows(document: Document, spec: ExhibitSpec) -> list[_Row]:
-    """Return the shares of each case on each platform."""
+    """Return the row of shares of each case on each platform."""
     demands = []
     for cell in document.cells:
         if cell.value is None or cell.place.metric not in DEMANDS:
@@ -132,7 +132,7 @@ def _share(document: Document, demand: Row) -> _Share:
 
 
 def _peak(demand: Row, cells: list[Row]) -> _Limit | None:
-    """Return the peak of as many cores as it has ranks; a rank without a core adds nothing."""
+    """Return the peak rate of one core per rank, at most that of all cores of the nodes."""
     mode = "single" if demand.place.ranks == 1 else "star"
     peak = _best(cells, "compute.peak", "rate", mode)
     cores = _best(cells, "compute.peak", "cores", mode)
@@ -145,7 +145,7 @@ def _peak(demand: Row, cells: list[Row]) -> _Limit | None:
 
 
 def _triad(demand: Row, cells: list[Row]) -> _Limit | None:
-    """Return the bandwidth of as many cores as it has ranks, at most that of its nodes' cores."""
+    """Return the bandwidth of as many cores as the program has ranks, at most all of its nodes'."""
     of_core = _best(cells, "memory.stream", "bandwidth", "single", kernel="triad")
     if of_core is None:
         return None
@@ -165,7 +165,7 @@ def _bandwidth(limit: _Limit) -> float:
 
 
 def _best(cells: list[Row], probe: str, metric: str, mode: str, **point: str) -> Row | None:
-    """Return the cell of a measurement, the largest where it was measured several ways."""
+    """Return the cell with the largest value among those of a measurement, or None."""
     best: Row | None = None
     best_value = 0.0
     for cell in cells:

@@ -1,4 +1,4 @@
-"""Kinds of lines along a parameter: values with their ratios, and ratios of many probes."""
+"""The kinds of exhibits with lines along a parameter: values with ratios, or only ratios."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _curves(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _chosen_curves(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
-    """Choose a figure for each metric that has a value along the parameter."""
+    """Yield a panel for each metric that has a value along the parameter."""
     for subject, cells in by_metric(select(document, spec)):
         x = spec.x or numeric_axis(cells)
         if not x:
@@ -83,7 +83,7 @@ def _trials(chosen: Panel, rows: _Rows) -> Dots:
 
 
 class _Curves:
-    """Draws a panel for each group of a figure: its values, and under them its ratios."""
+    """A painter of the groups of a figure: the values of each, and below them the ratios."""
 
     def __init__(self, chosen: Panel) -> None:
         self.chosen = chosen
@@ -130,7 +130,7 @@ class _Curves:
 
 
 def panels_of(chosen: Panel, panels: Sequence[Chart]) -> Drawing:
-    """Return the panels of a figure's groups, of which a reader may choose the large one."""
+    """Return a drawing of panels; if there are many, the reader chooses which panel is large."""
     titles = chosen.groups
     large = largest(titles, chosen.published)
     return Drawing(panels, titles, large, wide=len(titles) > 1)
@@ -170,7 +170,7 @@ def _in_order(chosen: Panel, rows: _Rows) -> list[Row]:
 
 
 def _end_words(chosen: Panel, platform: str, cells: Sequence[Row]) -> list[str]:
-    """Describe how a platform compares at the first and at the last place."""
+    """Describe the comparison of a platform at the first and at the last position."""
     compared = [cell for cell in cells if cell.platform == platform and cell.ratio]
     if not compared:
         return ["nothing to compare"]
@@ -197,7 +197,7 @@ def _relatives(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _chosen_relatives(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
-    """Choose a figure per layer and metric in which a probe is compared at two places."""
+    """Yield a panel per layer and metric in which a probe is compared at two or more positions."""
     x = spec.x or "ranks"
     cells = placed(select(document, spec), x)
     groups = grouped_by(cells, lambda cell: (cell.layer, cell.place.metric))
@@ -209,9 +209,9 @@ def _chosen_relatives(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
 
 
 def _with_lines(planned: Panel) -> Panel:
-    """Name the line of each cell by the probe and the parameters that differ.
+    """Return the panel with a line for each probe and each set of differing parameters.
 
-    The rows are those that are compared; no line crosses a place where its probe has no value.
+    The rows are the compared cells. A line is interrupted where its probe has no value.
     """
     names = varying_without(planned.cells, planned.x)
     rows = []
@@ -236,7 +236,7 @@ def _relative_panels(chosen: Panel) -> Drawing:
 
 
 class _Relatives:
-    """Draws the lines of a platform, each with a short name and a look of its own."""
+    """A painter of the lines of a platform, each with a short name and its own look."""
 
     def __init__(self, chosen: Panel) -> None:
         self.chosen = chosen
@@ -248,7 +248,7 @@ class _Relatives:
         self.looks = line_looks(sorted(self.names.values()))
 
     def panel(self, platform: str) -> Chart:
-        """Draw a platform; no line crosses a place where its probe has no value."""
+        """Draw the lines of a platform; a line is interrupted where its probe has no value."""
         rows = [row for row in self.chosen.rows if row.platform == platform]
         lines: dict[str, list[Row]] = {}
         places: dict[str, Sequence[float]] = {}
@@ -262,7 +262,7 @@ class _Relatives:
 
 
 def _most_published(chosen: Panel, platforms: Sequence[str]) -> int | None:
-    """Return the place of the platform that most is published of; None where all have room."""
+    """Return the index of the platform with most published ratios; None if all are large."""
     if len(platforms) <= ALL_LARGE:
         return None
     counts = Counter(point.platform for point in chosen.published)

@@ -1,4 +1,4 @@
-"""Printed ratios of two systems, other than those of a platform here and of its baseline."""
+"""Published ratios of two systems, other than a platform of the run and its baseline."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from bareline.vocabulary.verdicts import Verdict
 
 @dataclass(frozen=True, slots=True)
 class OtherSystem:
-    """A printed ratio of two systems that are not a platform of the run and its baseline.
+    """A published ratio of two systems that are not a platform of the run and its baseline.
 
-    - `probe`: named where several measure the benchmark.
-    - `measured`: the same ratio of the platforms in the roles of both, by the exhibit's rule.
+    - `probe`: the probe, if several probes measure the benchmark.
+    - `measured`: the ratio that the run measured for the same two systems, by the exhibit's rule.
     """
 
     study: PublishedStudy
@@ -34,7 +34,7 @@ class OtherSystem:
 
     @property
     def benchmark(self) -> str:
-        """The printed benchmark with its metric, and the probe."""
+        """The name of the published benchmark with its metric, and the probe."""
         metric = self.ratio.metric.replace("_", " ")
         name = f"{self.ratio.benchmark}, {metric}"
         if not self.probe:
@@ -43,7 +43,7 @@ class OtherSystem:
 
     @property
     def place(self) -> str:
-        """Where it was measured, e.g. ``32 ranks``."""
+        """The conditions of the ratio, e.g. ``32 ranks``."""
         return conditions(self.ratio.conditions)
 
     def name(self, platform: str) -> str:
@@ -55,12 +55,12 @@ class OtherSystem:
 
 
 def printed_of_others(document: Document, spec: ExhibitSpec) -> list[OtherSystem]:
-    """Return the ratios in an exhibit's tables of pairs other than a platform and its baseline."""
+    """Return an exhibit's published ratios that do not compare a platform with its baseline."""
     return _OtherSystems(document, spec).printed()
 
 
 class _OtherSystems:
-    """Finds the printed ratios of an exhibit, and measures them as far as the run can."""
+    """A search for the published ratios of an exhibit, with the values of the run."""
 
     def __init__(self, document: Document, spec: ExhibitSpec) -> None:
         self.document = document
@@ -83,12 +83,12 @@ class _OtherSystems:
         return others
 
     def _is_row(self, study: PublishedStudy, ratio: PublishedRatio) -> bool:
-        """Whether a ratio is of a platform here and its baseline."""
+        """Whether a ratio compares a platform of the run with the run's baseline."""
         baselines = self.cast.get(f"{study.id}:{ratio.baseline}", ())
         return f"{study.id}:{ratio.platform}" in self.cast and self.document.baseline in baselines
 
     def _of_ratio(self, study: PublishedStudy, ratio: PublishedRatio) -> Iterator[OtherSystem]:
-        """Yield a printed ratio for each probe here that measures its benchmark."""
+        """Yield a published ratio once for each probe that measures its benchmark."""
         measured_here = []
         for printing in (ratio, *likewise(study, ratio)):
             if any(map(printing.measured_by, self.probes)):
@@ -98,7 +98,7 @@ class _OtherSystems:
             yield OtherSystem(study, printing, probe or "", self._measured(printing))
 
     def _measured(self, ratio: PublishedRatio) -> str:
-        """Format a printed ratio as the run measured it; empty without both of its platforms."""
+        """Format the ratio as the run measured it; "" if the run lacks one of the two platforms."""
         platforms = self.cast.get(f"{ratio.publication}:{ratio.platform}", ())
         baselines = self.cast.get(f"{ratio.publication}:{ratio.baseline}", ())
         about = self._about(ratio)
@@ -116,14 +116,14 @@ class _OtherSystems:
         return "; ".join(texts)
 
     def _about(self, ratio: PublishedRatio) -> list[Row]:
-        """Return the cells at the place for which a ratio is printed, or of its quantity."""
+        """Return the cells at the place of a published ratio, or else all cells of its quantity."""
         about = [cell for cell in self.cells if speaks_of(ratio, cell.place)]
         there = [cell for cell in about if same_place(ratio, cell.place)]
         return there or about
 
 
 def others_figure(spec: ExhibitSpec, others: Sequence[OtherSystem]) -> Figure:
-    """Tabulate printed ratios of two other systems, with those that the run measured."""
+    """Return a table of published ratios of other systems, with the ratios of the run."""
     rows = Rows(others, lambda other: other.benchmark)
     rows.text("benchmark", lambda other: other.benchmark)
     if any(other.place for other in others):

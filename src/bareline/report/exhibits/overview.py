@@ -1,4 +1,4 @@
-"""Every probe a row, grouped by layer: which layers hurt, seen in five seconds."""
+"""The exhibit with a row for every probe, grouped by layer: which layers are slow, at a glance."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _table(rows: _Rows) -> Table:
 
 
 def _grouped(document: Document, findings: _Row) -> list[_Row]:
-    """Group findings into rows by subject, in the order of the layers."""
+    """Return the findings grouped into rows by subject, in the order of the layers."""
     platforms = by_loss(document.findings, document.names)
     layers = list(Layer)
     rows: list[_Row] = []
@@ -117,7 +117,7 @@ def _grouped(document: Document, findings: _Row) -> list[_Row]:
 
 
 def _most_telling(rows: _Rows) -> list[_Row]:
-    """Keep the worst row of each probe."""
+    """Return only the worst row of each probe."""
     probes = grouped_by(rows, lambda row: row[0].probe)
     return [max(group, key=_weight) for group in probes.values()]
 
@@ -146,7 +146,7 @@ def _point_ratios(finding: Finding) -> list[float]:
 
 
 def _ends(rows: _Rows) -> Iterator[float]:
-    """Yield every ratio that the axis must have room for."""
+    """Yield every ratio for which the axis must have room."""
     for finding in _all_findings(rows):
         if finding.ratio:
             yield from finding.ratio.known
@@ -155,11 +155,11 @@ def _ends(rows: _Rows) -> Iterator[float]:
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """Lengths of a drawing in px.
+    """The lengths of a drawing in px.
 
-    - `labels`: width of the rows' names at the left; 0 where they are written above the marks.
+    - `labels`: width of the rows' names at the left; 0 if they are written above the marks.
     - `plot`: width of the axis.
-    - `pitch`, `gap`: height of a mark's row, and the distance of two subjects.
+    - `pitch`, `gap`: height of a mark's row, and the distance between two subjects.
     """
 
     labels: float
@@ -183,19 +183,19 @@ class _Sizes:
 
     @property
     def end(self) -> float:
-        """The right end of lines, which also reach over the numbers."""
+        """The right end of lines, which extend below the numbers at the right."""
         return self.plot + 44
 
     @property
     def name_limit(self) -> float:
-        """The most that a name takes."""
+        """The largest width of a name."""
         if self.labels:
             return self.labels - 8
         return self.end
 
 
 class _Drawing:
-    """The figure at one width, in px; narrow ones write a row's name above it, not at its left."""
+    """The drawing of the overview at one width; if narrow, names are above the rows."""
 
     def __init__(self, document: Document, rows: _Rows, *, narrow: bool) -> None:
         self.document = document
@@ -212,7 +212,7 @@ class _Drawing:
         self.y = rows_axis(self.height)
 
     def _add(self, kind: str, y: float, **row: Any) -> None:
-        """Add a row of a layer at a height."""
+        """Add a row of a kind (e.g. "mark") at the height `y`."""
         self.drawn[kind].append({"y": y, **row})
 
     def _place_head(self, words: str) -> None:
@@ -258,7 +258,7 @@ class _Drawing:
         self._add("marks", y, **base, **self._reach(finding.ratio, ratios))
 
     def _reach(self, ratio: Estimate, ratios: Sequence[float]) -> Datum:
-        """Return a mark's place, its interval, the end of its drawing, and its number."""
+        """Return the data of a mark: ratio, interval, right end of the drawing, and number."""
         high = max(ratio.known)
         if ratio.lo is not None and ratio.hi is None:
             _, high = self.ticks.domain
@@ -277,7 +277,7 @@ class _Drawing:
         return plot(layers, self.sizes.plot, self.height)
 
     def _absences(self) -> Chart:
-        """Write why rows have no mark, right of the line at 1."""
+        """Write the reason in each row without a mark, right of the line at 1."""
         low, high = map(math.log, self.ticks.domain)
         width = self.sizes.plot
         share = -low / (high - low)
@@ -310,7 +310,7 @@ class _Drawing:
         yield from self._words("labels", limit=self.sizes.name_limit)
 
     def _words(self, kind: str, **style: Any) -> Iterator[Chart]:
-        """Write rows at the left; over the marks' ground only where the drawing is narrow."""
+        """Yield the texts of rows at the left; if narrow, on a ground that covers the marks."""
         ground, words = written_clear(self.drawn[kind], -self.sizes.labels, self.y, **style)
         if self.narrow:
             yield ground
@@ -329,7 +329,7 @@ class _Drawing:
             yield written(marks, self._x("end"), self.y, **soft)
 
     def _legend(self) -> Iterator[Chart]:
-        """Draw the platforms' marks and names above the plot, in as many lines as they need."""
+        """Yield the marks and names of the platforms above the plot, in as many lines as needed."""
         names = by_loss(self.document.findings, self.document.names[1:])
         left = self.sizes.labels
         keys = _legend_keys(names, left + self.sizes.plot)
@@ -346,7 +346,7 @@ class _Drawing:
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """A platform's place in the legend: px from its left, and its line."""
+    """A platform's position in the legend: its distance from the left in px, and its line."""
 
     name: str
     x: float
@@ -354,7 +354,7 @@ class _Key:
 
 
 def _legend_keys(names: Iterable[str], width: float) -> list[_Key]:
-    """Place names in lines of at most a width."""
+    """Return the positions of names in lines of at most the given width."""
     keys: list[_Key] = []
     x = 0.0
     line = 0
@@ -379,7 +379,7 @@ def _summary(rows: _Rows) -> str:
 
 
 def _platform_summary(findings: _Row) -> str:
-    """Count a platform's verdicts, and name its greatest loss."""
+    """Describe a platform's findings: the count of each verdict, and the largest loss."""
     numbers = Counter(finding.verdict for finding in findings)
     verdicts = [verdict for verdict in Verdict if numbers[verdict]]
     text = ", ".join(f"{count(numbers[verdict], 'row')} {verdict}" for verdict in verdicts)

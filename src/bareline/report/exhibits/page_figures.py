@@ -1,4 +1,4 @@
-"""The figures of a page: which exhibits it has, and in which order."""
+"""The figures of a page: the list of its exhibits, in their order."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _HEADS = ("overview", "suitability")
 
 
 def default_exhibits(document: Document) -> tuple[ExhibitSpec, ...]:
-    """Choose exhibits for a study that asks for none.
+    """Return the exhibits of a study that names none.
 
-    The overview; then each metric that is not a detail as a curve when a numeric parameter varies
-    in it, else as bars together with the probe's other single numbers.
+    First comes the overview. Then comes each metric that is not a detail: as a curve if a numeric
+    parameter varies, else as bars together with the probe's other single numbers.
     """
     specs = [ExhibitSpec(kind="overview")]
     cells = [cell for cell in document.cells if not cell.metric.detail]
@@ -43,9 +43,9 @@ def default_exhibits(document: Document) -> tuple[ExhibitSpec, ...]:
 
 
 def draw_figures(document: Document) -> tuple[list[Figure], list[ExhibitSpec]]:
-    """Draw all figures, with unique ids; also return the exhibits that the run has no data for.
+    """Draw all figures, with unique ids; also return the exhibits without data in the run.
 
-    Raises AnalysisError: the study asks for a kind of exhibit that does not exist.
+    Raises AnalysisError: the study names a kind of exhibit that does not exist.
     """
     drawn: list[Figure] = []
     empty: list[ExhibitSpec] = []
@@ -61,7 +61,7 @@ def draw_figures(document: Document) -> tuple[list[Figure], list[ExhibitSpec]]:
 
 
 def _page_exhibits(document: Document) -> list[ExhibitSpec]:
-    """Return the exhibits of a page in its order: those that every page has, and the study's."""
+    """Return the exhibits of a page in order: every page's, and the study's."""
     wanted: Sequence[ExhibitSpec] = document.exhibits or default_exhibits(document)
     kinds = {spec.kind for spec in wanted}
     heads: list[ExhibitSpec] = []
@@ -76,7 +76,7 @@ def _page_exhibits(document: Document) -> list[ExhibitSpec]:
 
 
 def _on_page(document: Document, figure: Figure, number: int) -> Figure:
-    """Return a figure with an id of its own, and with a note on the values that the page omits."""
+    """Return a figure with a unique id, and with a note on the values that the page omits."""
     note = document.shown.notes.get(figure.probe)
     if note:
         caption = f"{figure.caption} {note}"

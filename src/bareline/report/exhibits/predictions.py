@@ -1,4 +1,4 @@
-"""Predictions: against measurements, the worst, useful upgrades, the causes of a loss."""
+"""The exhibits on predictions: comparison with measurements, worst cases, upgrades, causes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _WORDS = {
 
 
 def _predictions(document: Document, spec: ExhibitSpec) -> Predictions:
-    """Return the predictions of the applications that a specification asks for."""
+    """Return the predictions for the applications that a specification names."""
     predictions = document.predictions or Predictions(0, Validation(()))
     pattern = spec.probe or "*"
 
@@ -67,7 +67,7 @@ def _program(application: str) -> str:
 
 
 def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    """Draw the better of the models that have a case, and score all of them."""
+    """Yield the figure of the better model that has a case, and the scores of all models."""
     validation = _predictions(document, spec).validation
     if validation.trials:
         yield _best_model(document, spec, validation)
@@ -110,7 +110,7 @@ def _predicted_table(trials: Sequence[Trial]) -> Table:
 
 
 def _flat(trial: Trial) -> dict[str, Any]:
-    """Return a trial as a row of a CSV file: lists become text."""
+    """Return a trial as a row of a CSV file, in which lists are texts."""
     row = {name: value for name, value in trial.row().items() if name != "type"}
     for name, value in row.items():
         if isinstance(value, list):
@@ -136,7 +136,10 @@ def _models(spec: ExhibitSpec, validation: Validation) -> Figure:
 
 
 def _trial_rows(trials: Sequence[Trial], interval: str = "") -> Rows[Trial]:
-    """Begin a table of predictions; with the head of their intervals, it also has their column."""
+    """Return a table builder with a row for each prediction.
+
+    If `interval` is given, a column with that head contains the intervals.
+    """
     scale = unit_scale([trial.truth_s for trial in trials], "s")
 
     def time(trial: Trial) -> Estimate:
@@ -229,7 +232,7 @@ def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _upgrades_table(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> Table:
-    """Return a row for each application on each platform, with the share that changes save."""
+    """Return a row for each application and platform, with the share of time each change saves."""
     cases = grouped_by(upgrades, lambda upgrade: (upgrade.application, upgrade.platform))
     rows = Rows(cases.values()).text("application", lambda case: case[0].application)
     rows.platform(lambda case: case[0].platform)
@@ -240,7 +243,7 @@ def _upgrades_table(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> Tabl
 
 
 def _saved(change: str, case: Sequence[Upgrade]) -> Field:
-    """Return the share of time that a change saves, in colour where it saves most."""
+    """Return the share of time that a change saves, coloured if it is the largest share."""
     for upgrade in case:
         if upgrade.change == change:
             tone: Tone = "better" if upgrade is _best(case) else ""
@@ -249,7 +252,7 @@ def _saved(change: str, case: Sequence[Upgrade]) -> Field:
 
 
 def _best(case: Sequence[Upgrade]) -> Upgrade | None:
-    """Return the change that saves most; None where none saves half a per cent."""
+    """Return the change that saves most; None if none saves half a per cent."""
     most = max(case, key=lambda upgrade: upgrade.saved)
     return most if most.saved >= 0.005 else None
 

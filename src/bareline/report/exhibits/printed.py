@@ -1,4 +1,4 @@
-"""Cells of tables with published ratios: the number, and where else it was measured."""
+"""The cells of published ratios in tables: the number, and where it was measured."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bareline.report.content.published import PublishedPoint, uncompleted
 
 
 def loss_words(point: PublishedPoint) -> str:
-    """Format a published ratio as the performance that it loses, in percent."""
+    """Format a published ratio as the loss of performance in percent."""
     ends = []
     for ratio in filter(None, (point.low, point.high)):
         loss = 1 - 1 / ratio
@@ -25,7 +25,7 @@ def loss_words(point: PublishedPoint) -> str:
 
 
 def _distinct(texts: Iterable[str], separator: str = "; ") -> str:
-    """Join texts, each once."""
+    """Join texts without duplicates."""
     return separator.join(dict.fromkeys(texts))
 
 
@@ -40,7 +40,7 @@ def percent_words(points: Sequence[PublishedPoint], cell: Row) -> str:
 
 
 def uncompleted_words(points: Sequence[PublishedPoint], cells: Sequence[Row]) -> str:
-    """Name the cases of a figure that the authors did not complete; empty without any."""
+    """Name the cases of a figure that the authors did not complete; empty if there are none."""
     texts: list[str] = []
     for cell in cells:
         for case in uncompleted(points, cell):
@@ -51,7 +51,7 @@ def uncompleted_words(points: Sequence[PublishedPoint], cells: Sequence[Row]) ->
 
 
 def not_completed(cases: Sequence[NotCompleted]) -> Field:
-    """Format a case that the authors did not complete, with their reason."""
+    """Format the cases that the authors did not complete, with their reasons."""
     reasons = [f"{case.reason}, {case.where}" for case in cases]
     return Field("not completed", tone="muted", tip=_distinct(reasons))
 
@@ -59,7 +59,7 @@ def not_completed(cases: Sequence[NotCompleted]) -> Field:
 def published_field(
     points: Sequence[PublishedPoint], cell: Row, write: Callable[[PublishedPoint], str]
 ) -> Field:
-    """Format published ratios with links to their sources, and where else they were measured."""
+    """Format published ratios with links to their sources and the place of measurement."""
     if not points:
         return Field("")
     factors: dict[str, list[str]] = {}

@@ -1,9 +1,10 @@
-"""Printed ranges of ratios, the ratios of a run that meet them, and how many are inside.
+"""Published ranges of ratios, the ratios of a run that they concern, and the number inside.
 
-A ratio counts where a run could have missed it. Parameters of a simulated platform are not results:
-its computation takes the platform's factor, and a message within a node costs the same on all. Nor
-do ratios count that were recorded while other programs ran: they move with the machine's load.
-A bound is open to one side, so that much more is inside it: bounds are counted apart.
+A ratio counts if the run could have missed the range. Parameters of a simulated platform are not
+results: its computation takes a given factor, and a message within a node costs the same on all
+platforms. Ratios that were recorded while other programs ran do not count either, because they
+depend on the machine's load. A bound is open to one side, so that a ratio is inside more easily;
+bounds are counted separately.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ SINGLE = 1.25
 
 @dataclass(frozen=True, slots=True)
 class RangeComparison:
-    """A cell's ratio, above 1 worse, and a printed range; an end is None where it is open."""
+    """A cell's ratio (above 1 is worse) and a published range, whose open ends are None."""
 
     ratio: float
     low: float | None
@@ -39,29 +40,29 @@ class RangeComparison:
 
     @property
     def is_disturbed(self) -> bool:
-        """Whether computation was recorded on a busy machine."""
+        """Whether the ratio is of a computation that was recorded on a busy machine."""
         return is_disturbed(self.cell)
 
     @property
     def counts(self) -> bool:
-        """Whether the run could have missed it, and its load did not."""
+        """Whether the ratio counts: the run could miss the range, and load did not disturb it."""
         return not (self.is_given or self.is_disturbed)
 
     @property
     def inside(self) -> bool:
-        """Whether the ratio is in the range."""
+        """Whether the ratio is inside the range."""
         low = self.low or 0.0
         high = math.inf if self.high is None else self.high
         return low <= self.ratio <= high
 
     @property
     def is_bound(self) -> bool:
-        """Whether one end is open."""
+        """Whether one end of the range is open."""
         return self.low is None or self.high is None
 
     @property
     def off(self) -> float:
-        """Times that the ratio is from the middle of the range; at least 1."""
+        """The factor between the ratio and the middle of the range; at least 1."""
         ends = [end for end in (self.low, self.high) if end]
         middle = math.exp(statistics.fmean(map(math.log, ends)))
         return math.exp(abs(math.log(self.ratio / middle)))
@@ -76,7 +77,7 @@ class RatioLine:
 
     @classmethod
     def of(cls, point: PublishedPoint, ratios: Iterable[tuple[Row, float]]) -> RatioLine:
-        """Combine it with cells and their ratios."""
+        """Return the line of a published ratio with the given cells and their ratios."""
         low, high = range_of(point)
         return cls(point, tuple(RangeComparison(ratio, low, high, cell) for cell, ratio in ratios))
 
@@ -87,19 +88,19 @@ class RatioLine:
 
     @property
     def inside(self) -> int:
-        """Number of counting comparisons inside."""
+        """The number of counting comparisons whose ratio is inside the range."""
         return sum(comparison.inside for comparison in self.counting)
 
     @property
     def kind(self) -> str:
-        """Describe how it is counted."""
+        """A word for how the comparisons are counted, e.g. as a bound."""
         if not self.counting:
             return "given, not counted" if self.comparisons[0].is_given else "busy, not counted"
         return "a bound" if self.comparisons[0].is_bound else "a range"
 
     @property
     def span(self) -> str:
-        """From where to where the values reach."""
+        """The range of the run's ratios, in words."""
         ratios = [comparison.ratio for comparison in self.comparisons]
         low = min(ratios)
         high = max(ratios)
@@ -107,7 +108,7 @@ class RatioLine:
 
     @property
     def title(self) -> str:
-        """Name benchmark, metric, platform and condition."""
+        """The benchmark, metric, platform and condition of the published ratio."""
         ratio = self.point.ratio
         quantity = f"{ratio.benchmark} {ratio.metric.replace('_', ' ')}"
         parts = (quantity, self.point.platform, conditions(ratio.conditions))
@@ -115,7 +116,7 @@ class RatioLine:
 
 
 def range_of(point: PublishedPoint) -> tuple[float | None, float | None]:
-    """Return the range that counts as inside; an end is None where a bound leaves it open."""
+    """Return the ends of the range that counts as inside; a bound has None at its open end."""
     if point.low is not None and point.low == point.high:
         return point.middle / SINGLE, point.middle * SINGLE
     return point.low, point.high
@@ -123,12 +124,12 @@ def range_of(point: PublishedPoint) -> tuple[float | None, float | None]:
 
 @dataclass(frozen=True, slots=True)
 class RangeScore:
-    """The number of points inside, of those that count.
+    """The number of points that count, and how many of them are inside their range.
 
-    - `counted`, `bounds`: points with a range on both sides, and with a bound on one side.
-    - `off`: half of the counted points are at most so many times from the middle of their range.
-    - `coin`: how many would be inside by chance: ratios drawn evenly, on a log scale, from `least`
-      to `most`, over all that was printed for these platforms.
+    - `counted`, `bounds`: points with a range of two ends, and with a bound.
+    - `off`: the median factor between a counted point and the middle of its range.
+    - `coin`: the expected number inside by chance, if ratios were random: uniform on a log scale
+      from `least` to `most`, the range of everything printed for these platforms.
     """
 
     inside: int
@@ -144,7 +145,7 @@ class RangeScore:
 
     @property
     def words(self) -> str:
-        """Return the text in sentences."""
+        """The score in sentences."""
         parts = [
             f"{self.inside} of {self.counted} points lie inside the printed range, "
             f"{self.counted - self.inside} outside."
@@ -171,7 +172,10 @@ class RangeScore:
 
 
 def score(comparisons: Sequence[RangeComparison], printed: Sequence[float] = ()) -> RangeScore:
-    """Count the comparisons; `printed`: ends of all printed ranges, also without a value here."""
+    """Return the score of the comparisons.
+
+    - `printed`: the ends of all printed ranges, including those without a value of the run.
+    """
     given = sum(comparison.is_given for comparison in comparisons)
     counting = [comparison for comparison in comparisons if comparison.counts]
     ranges = [comparison for comparison in counting if not comparison.is_bound]
@@ -202,7 +206,7 @@ def _ends(ranges: Iterable[RangeComparison]) -> list[float]:
 
 
 def _inside_by_chance(ranges: Iterable[RangeComparison], log_span: float) -> float:
-    """Return how many ratios would be inside that are drawn evenly on a log scale."""
+    """Return the expected number of ratios inside if they were uniform on a log scale."""
     chances: list[float] = []
     for comparison in ranges:
         if comparison.low and comparison.high:

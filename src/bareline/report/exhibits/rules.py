@@ -1,4 +1,4 @@
-"""Values, ratios and losses by a publication's rule, such as the best trial against the worst."""
+"""Values, ratios and losses by a publication's rule, e.g. the best trial against the worst."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ RULES: Mapping[str, str] = {
 
 
 def rule_text(rule: str, baseline: str) -> str:
-    """Describe which rule an exhibit follows; nothing for bareline's own."""
+    """Describe the rule of an exhibit; "" for bareline's own rule."""
     return RULES[rule].format(baseline=baseline) if rule in RULES else ""
 
 
 def ruled_value(document: Document, cell: Row, rule: str, *, is_base: bool) -> float | None:
-    """Return a cell's value by a rule; its median without one, None where no value is known.
+    """Return a cell's value by a rule; its median if no rule is given; None without a value.
 
-    - `is_base`: whether other cells are compared with it; a rule may want its best trial.
+    - `is_base`: whether other cells are compared with this cell; a rule may use its best trial.
     """
     if rule not in RULES or cell.value is None:
         return cell.median
@@ -45,10 +45,10 @@ def ruled_value(document: Document, cell: Row, rule: str, *, is_base: bool) -> f
 
 
 def ruled_ratio(document: Document, cell: Row, base: Row | None, rule: str) -> Estimate | None:
-    """Return how many times worse a cell is than the baseline's by a rule; none has an interval.
+    """Return by a rule how many times worse a cell is than the baseline, without an interval.
 
-    None without a direction, without the baseline, where either side is missing or zero, and where
-    the two are not comparable.
+    None if the metric has no direction, if a value is missing or zero, or if the two values are not
+    comparable.
     """
     if cell.verdict is Verdict.NOT_COMPARABLE:
         return None
@@ -61,14 +61,14 @@ def ruled_ratio(document: Document, cell: Row, base: Row | None, rule: str) -> E
 
 
 def worse_by_rule(document: Document, cell: Row, base: Row, rule: str) -> float | None:
-    """Return how many times worse a cell is than another platform's, by a rule or from medians."""
+    """Return by a rule, or from medians, how many times worse a cell is than another cell."""
     value = ruled_value(document, cell, rule, is_base=False)
     base_value = ruled_value(document, base, rule, is_base=True)
     return cell.metric.worse(value, base_value)
 
 
 def lost(ratio: Estimate | None) -> Estimate | None:
-    """Return the performance lost in percent for a ratio; None without one."""
+    """Return the performance lost in percent for a ratio; None if there is no ratio."""
     if ratio is None or not ratio.value:
         return None
     value = _lost_percent(ratio.value)

@@ -1,4 +1,4 @@
-"""A metric by ranks: a program's with its ideal line and parallel efficiency, and the ratio."""
+"""The exhibit of a metric over ranks, with ratios and, for programs, the parallel efficiency."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ PROGRAMS = (Layer.COMPUTE, Layer.NPB, Layer.APP)
 
 @dataclass(frozen=True)
 class _Scaled(Panel):
-    """Lines by panel and platform; MPI functions do more on more ranks: they have no ideal line."""
+    """The lines of one figure by panel and platform.
+
+    MPI functions have no ideal line, because they do more work on more ranks.
+    """
 
     panels: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     lines: Mapping[str, Mapping[str, Line]] = field(default_factory=dict)
@@ -95,7 +98,7 @@ def _scaled(document: Document, spec: ExhibitSpec) -> Iterator[_Scaled]:
 
 
 class _Chooser:
-    """Divides the cells of one metric into panels, and these into lines."""
+    """A division of the cells of one metric into panels and lines."""
 
     def __init__(
         self, document: Document, spec: ExhibitSpec, subject: Subject, cells: Sequence[Row]
@@ -151,7 +154,7 @@ class _Chooser:
         return lines
 
     def _places(self, panel: Sequence[Row]) -> list[float]:
-        """Return all places of a panel on the axis: a case that failed everywhere is a gap."""
+        """Return all positions of a panel on the axis; failed cases are gaps."""
         places = {position(cell, self.x) for cell in panel}
         if self.x not in ("ranks", "nodes", "threads"):
             return sorted(places)
@@ -165,7 +168,7 @@ class _Chooser:
         return sorted(places)
 
     def _case(self, place: Place) -> tuple[object, ...]:
-        """Return the values by which panels differ, without those that vary inside a trial."""
+        """Return the values that distinguish panels, without those that vary inside a trial."""
         share = each_rank(place, self.growing)
         coordinates = share.coordinates
         inside = parse_point(share.point)
@@ -174,7 +177,7 @@ class _Chooser:
 
 
 class _Panels:
-    """Draws the panels; a program without ratios ends with its efficiency."""
+    """A painter of the panels; the panel of a program without ratios shows its efficiency last."""
 
     def __init__(self, chosen: _Scaled) -> None:
         self.chosen = chosen
@@ -228,7 +231,7 @@ class _Panels:
         return AxesStrip(name, marks, self.shares, RATIO_HEIGHT_PX, under=whole)
 
     def _ideal(self, name: str, line: Line) -> Iterator[Datum]:
-        """Yield the dashed line of a platform, as far as the axis has room."""
+        """Yield the ends of the dashed ideal line of a platform, as far as the axis reaches."""
         if len(line) < 2 or not self.chosen.is_program:
             return
         low, high = self.along.values.domain
@@ -247,7 +250,11 @@ _IDEAL_STEPS = 20
 
 
 def _closed(share: Estimate) -> Estimate:
-    """Close the interval where efficiency begins: it is 100 % there; a band also needs that end."""
+    """Return an efficiency with an interval of zero width if it has none.
+
+    At the fewest ranks the efficiency is 100 % without an interval, but a band needs two ends
+    there.
+    """
     if share.value != 100:
         return share
     return Estimate(100.0, share.lo or 100.0, share.hi or 100.0)
@@ -264,7 +271,7 @@ def _notes(chosen: _Scaled) -> Iterable[str]:
 
 
 def _starts_note(chosen: _Scaled) -> str:
-    """Name the fewest ranks of each platform; empty where they are the same everywhere."""
+    """Name the fewest ranks of each platform; "" if they are the same on all platforms."""
     starts = {(name, line[0].ranks) for name, line in chosen.all_lines if line}
     different = {ranks for _, ranks in starts}
     if len(different) < 2:

@@ -1,4 +1,4 @@
-"""Parts of exhibits along a parameter: their axes, their strips, published ratios on them."""
+"""Common parts of exhibits along a parameter: axes, strips, and published ratios on them."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ RATIO_HEIGHT_PX = 105
 
 
 def placed(cells: Iterable[Row], x: str) -> list[Row]:
-    """Return the cells that have a place on the axis of a parameter."""
+    """Return the cells that have a value of the parameter `x`."""
     return [cell for cell in cells if is_number(cell.place.coordinates.get(x))]
 
 
 def parameter_words(chosen: Panel, cell: Row) -> str:
-    """Format the parameter of a cell that the axis shows, e.g. ``4 KiB``."""
+    """Format the value of the axis parameter of a cell, e.g. ``4 KiB``."""
     return _parameter_words(chosen.x, cell)
 
 
@@ -53,7 +53,7 @@ def _parameter_words(x: str, cell: Row) -> str:
 
 
 class SharedAxis:
-    """The axes that all panels of a figure share, so that they can be compared by eye."""
+    """The axes that all panels of a figure share, so that a reader can compare the panels."""
 
     def __init__(self, chosen: Panel, *, others: Iterable[float] = ()) -> None:
         self.chosen = chosen
@@ -75,34 +75,34 @@ class SharedAxis:
         self.looks: Mapping[str, MarkLook] = looks(chosen.document.names)
 
     def _printed_ends(self, cells: Sequence[Row]) -> Iterator[float]:
-        """Yield the ends of the published ratios that have a place on the axis."""
+        """Yield the ends of the published ratios that have a position on the axis."""
         for point in self.chosen.published:
             if point.places(self.x) or self._is_placeless(point, cells):
                 ends = (point.low, point.high, point.middle)
                 yield from filter(None, ends)
 
     def _is_placeless(self, point: PublishedPoint, cells: Sequence[Row]) -> bool:
-        """Return whether a ratio without a place applies to all of the axis that a cell is on."""
+        """Whether a ratio without a position applies to the whole axis, and to one of the cells."""
         return self.has_placement(point) and any(map(point.about, cells))
 
     def has_placement(self, point: PublishedPoint) -> bool:
-        """Whether a ratio is published for within or between nodes, which the axis shows."""
+        """Whether the axis shows nodes, and the ratio is for within a node or between nodes."""
         return self.x in _LAYOUT and "placement" in point.ratio.conditions
 
     def at(self, value: float) -> float:
-        """Return the place of a parameter on the axis."""
+        """Return the position of a parameter value on the axis."""
         return value if value > 0 else self.zero
 
     def place_of(self, cell: Row) -> float:
-        """Return the place of a cell on the axis."""
+        """Return the position of a cell on the axis."""
         return self.at(self.chosen.at(cell))
 
     def where(self, cell: Row) -> str:
-        """Format a cell's platform and place on the axis."""
+        """Format the platform of a cell and its position on the axis."""
         return f"{cell.platform}, {_parameter_words(self.x, cell)}"
 
     def mark(self, cell: Row, estimate: Estimate, tip: str, factor: float = 1.0) -> Datum:
-        """Return a cell's mark at a value, with its interval."""
+        """Return the mark of a cell at an estimate, with the interval of the estimate."""
         ink = self.looks[cell.platform].ink(hollow=cell.simulated)
         tooltip = f"{self.where(cell)}: {tip}"
         drawn = estimate.times(factor)
@@ -111,7 +111,7 @@ class SharedAxis:
     def value_strip(
         self, cells: Iterable[Row], title: str, under: Layers, tooltip: Callable[[Row], str]
     ) -> AxesStrip:
-        """Draw medians, which no logarithmic axis has room for where they are not positive."""
+        """Return the strip of medians; only positive medians have a place on a log axis."""
         marks = []
         name = ""
         for cell in cells:
@@ -146,7 +146,7 @@ class SharedAxis:
     def lines_strip(
         self, title: str, lines: Mapping[str, Sequence[Row]], styles: Mapping[str, MarkLook]
     ) -> AxesStrip:
-        """Draw the ratios of several lines of one platform, each in its look, named at its end."""
+        """Return the strip of ratios of one platform's lines, each with a look and a name."""
         marks = []
         cells: list[Row] = []
         for name, line in lines.items():
@@ -172,7 +172,7 @@ class SharedAxis:
         return self._with_references(strip, cells)
 
     def _with_references(self, strip: AxesStrip, cells: Sequence[Row]) -> AxesStrip:
-        """Return a strip of ratios with the band that counts as equal and published ratios."""
+        """Return a strip of ratios with the band that counts as equal, and published ratios."""
         margin = self.chosen.document.margin
         printed = _PrintedRatios(self, cells)
 
@@ -182,7 +182,7 @@ class SharedAxis:
         return replace(strip, under=under, over=printed.layers)
 
     def panel(self, strips: Sequence[AxesStrip], places: Places) -> Chart:
-        """Put the strips of a panel together; no line crosses a place without a value."""
+        """Return the chart of a panel's strips; a line is interrupted where a value is missing."""
         on_axis: Places
         if isinstance(places, Mapping):
             on_axis = {name: list(map(self.at, line)) for name, line in places.items()}
@@ -192,7 +192,7 @@ class SharedAxis:
 
 
 class _PrintedRatios:
-    """Draws published ratios of a panel's cells, or of its platform elsewhere, with ranges."""
+    """A painter of the published ratios of a panel's cells or its platform, with their ranges."""
 
     def __init__(self, along: SharedAxis, cells: Sequence[Row]) -> None:
         self.along = along
@@ -200,7 +200,10 @@ class _PrintedRatios:
         self.cells = cells
 
     def layers(self, across: Channel, up: Channel) -> Iterable[Chart]:
-        """Draw the ratios; their words turn to the left in the right half of the axis."""
+        """Yield the charts of the ratios.
+
+        The words of a ratio in the right half of the axis are at its left.
+        """
         least, most = self.along.across.domain
         return printed_marks(self._marks(), across, up, turn=math.sqrt(least * most))
 
@@ -222,16 +225,16 @@ class _PrintedRatios:
         return marks
 
     def _cells_of(self, point: PublishedPoint) -> list[Row]:
-        """Return the cells that a published ratio is about, wherever it is on the axis."""
+        """Return the cells that a published ratio applies to, whatever its position on the axis."""
         conditions = [(name, value) for name, value in point.ratio.at if name != self.x]
         ratio = replace(point.ratio, at=tuple(conditions))
         anywhere = replace(point, ratio=ratio)
         return list(filter(anywhere.about, self.cells))
 
     def _elsewhere(self, point: PublishedPoint, first: Row) -> str | None:
-        """Describe where a ratio was measured; None where the run also measured there.
+        """Describe where a ratio was measured; None if the run measured at the same place.
 
-        Empty where the axis shows the place.
+        The description is empty if the axis shows the place.
         """
         for cell in self.cells:
             if point.about(cell) and same_place(point.ratio, cell.place):
@@ -241,7 +244,7 @@ class _PrintedRatios:
         return point.elsewhere(first.place)
 
     def _reaches(self, point: PublishedPoint, cells: Sequence[Row]) -> Iterator[Datum]:
-        """Yield a mark for each range of the parameter to which a published ratio applies."""
+        """Yield a mark for each range of the axis parameter to which a published ratio applies."""
         least, most = self.along.across.domain
         middle = point.middle
         mark = {
@@ -258,14 +261,14 @@ class _PrintedRatios:
                 yield {"x": left, "end": right, "middle": math.sqrt(left * right), **mark}
 
     def _on_axis(self, ratio: float) -> float:
-        """Return a ratio, or the nearer end of the axis."""
+        """Return a ratio; if it is not on the axis, return the nearer end of the axis."""
         low, high = self.along.ratios.domain
         return min(max(ratio, low), high)
 
     def _ranges(self, point: PublishedPoint, cells: Sequence[Row]) -> _Ranges:
-        """Yield where on the axis a ratio applies.
+        """Yield the ranges of the axis to which a ratio applies.
 
-        Inside a node, or between nodes, that is as far as the run was there.
+        A ratio for within a node, or between nodes, applies as far as the run has such cells.
         """
         ranges = point.places(self.x)
         if not self.along.has_placement(point):
@@ -288,10 +291,10 @@ ALL_LARGE = 2
 def largest(
     groups: Mapping[str, Sequence[TableRow]], published: Sequence[PublishedPoint] = ()
 ) -> int | None:
-    """Choose a panel by its place; None where all have room.
+    """Return the index of the panel to draw large; None if all panels have room.
 
-    It is the panel at whose ranks and nodes most of the published figures were measured, as the
-    publication drew it; without any, the one with the most ranks, where losses are the largest.
+    It is the panel for whose ranks and nodes most of the published figures were measured. Without
+    published figures it is the panel with the most ranks, where losses are the largest.
     """
     if len(groups) <= ALL_LARGE:
         return None
@@ -306,7 +309,7 @@ def largest(
 
 
 def _is_measured_at(point: PublishedPoint, place: Place) -> bool:
-    """Return whether a published ratio is of the ranks of a place, and of its nodes if any."""
+    """Whether a published ratio is for the ranks of a place, and for its nodes if it names any."""
     if not is_within(place.ranks, point.places("ranks")):
         return False
     nodes = point.places("nodes")
@@ -314,12 +317,12 @@ def _is_measured_at(point: PublishedPoint, place: Place) -> bool:
 
 
 def is_within(value: float, ranges: _Ranges) -> bool:
-    """Return whether a value is in one of the ranges to which a published ratio applies."""
+    """Whether a value is in one of the ranges to which a published ratio applies."""
     return any(low <= value <= high for low, high in ranges)
 
 
 def parameter_axis(x: str, positions: Collection[float]) -> tuple[Ticks, float]:
-    """Return the logarithmic axis of a parameter, and the place of 0 on it."""
+    """Return the logarithmic axis of a parameter, and the position of 0 on it."""
     positive = sorted(value for value in positions if value > 0)
     if not positive:
         positive = [1.0]

@@ -1,4 +1,4 @@
-"""Speeds along the ranks, relative to the baseline's at its fewest, with the ideal line."""
+"""The exhibit of speeds over ranks, relative to the baseline on its fewest ranks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _relative_performance(document: Document, spec: ExhibitSpec) -> Iterator[Fig
 
 
 def _speeds(document: Document, spec: ExhibitSpec) -> Panel | None:
-    """Choose one figure of all probes; only where the baseline has its fewest ranks."""
+    """Return one panel of all probes; None if no probe has speeds at two positions."""
     x = spec.x or "ranks"
     cells = [cell for cell in placed(select(document, spec), x) if cell.metric.directed]
     names = varying_without(cells, x)
@@ -54,7 +54,7 @@ def _speeds(document: Document, spec: ExhibitSpec) -> Panel | None:
 
 
 def _speed_rows(baseline: str, title: str, cells: Sequence[Row], x: str) -> list[TableRow]:
-    """Return the speeds of a panel; none where they are all at one place."""
+    """Return the speeds of a panel; none if all of them are at one position."""
     relative = speeds(baseline, cells, x)
     places = {position(cell, x) for cell, _ in relative}
     if len(places) < 2:
@@ -63,9 +63,10 @@ def _speed_rows(baseline: str, title: str, cells: Sequence[Row], x: str) -> list
 
 
 def speeds(baseline: str, cells: Sequence[Row], x: str) -> list[tuple[Row, Estimate]]:
-    """Divide speeds by the baseline's at its fewest ranks; nothing where that is missing or zero.
+    """Return the speed of each cell relative to the baseline on its fewest ranks.
 
-    Simulated speeds are divided by simulated ones alone, so that neither passes for the other.
+    The list is empty if that value of the baseline is missing or zero. Simulated speeds are divided
+    only by simulated speeds, because the two kinds must not be confused.
     """
     measured = [cell for cell in cells if cell.platform == baseline and cell.median]
     measured.sort(key=lambda cell: position(cell, x))
@@ -82,7 +83,7 @@ def speeds(baseline: str, cells: Sequence[Row], x: str) -> list[tuple[Row, Estim
 
 
 def _speed(cell: Row, base: Row | None) -> Estimate | None:
-    """Return how many times as fast a cell is as the base; None where nothing is known."""
+    """Return how many times as fast a cell is as the base; None if a value is missing."""
     value = cell.value
     if base is None or value is None:
         return None
@@ -100,7 +101,7 @@ def _speed(cell: Row, base: Row | None) -> Estimate | None:
 
 
 def _printed_speeds(chosen: Panel, rows: Sequence[TableRow]) -> Iterator[Datum]:
-    """Yield where the printed loss against the baseline of as many ranks would put a platform."""
+    """Yield the speed that the printed loss against the baseline on as many ranks would mean."""
     styles = looks(chosen.document.names)
     bases: dict[float, float] = {}
     for row in rows:
@@ -118,7 +119,7 @@ def _printed_speeds(chosen: Panel, rows: Sequence[TableRow]) -> Iterator[Datum]:
 
 
 def _printed_speed(point: PublishedPoint, base: float, ink: str) -> Datum:
-    """Return a speed with its range, worse than that of the baseline by a published ratio."""
+    """Return a published speed and its range: the baseline's speed reduced by a ratio."""
     middle = point.middle
     return {
         "y": base / middle,
@@ -131,7 +132,7 @@ def _printed_speed(point: PublishedPoint, base: float, ink: str) -> Datum:
 
 
 class _SpeedPanels:
-    """Draws a panel for each group of a figure, all on the same two axes."""
+    """A painter of the panels of a figure's groups, all with the same two axes."""
 
     def __init__(self, chosen: Panel) -> None:
         self.chosen = chosen
@@ -214,7 +215,7 @@ def _speed_notes(chosen: Panel) -> Iterable[str]:
 
 
 def _beyond_note(chosen: Panel) -> str:
-    """Name the published ratios at places where nothing was measured: they have no mark."""
+    """Name the published ratios without a mark: nothing was measured at their places."""
     places = set(map(chosen.at, chosen.cells))
     texts: dict[str, None] = {}
     for point in chosen.published:
@@ -227,7 +228,7 @@ def _beyond_note(chosen: Panel) -> str:
 
 
 def _placed_words(chosen: Panel, point: PublishedPoint) -> str:
-    """Format a published ratio and where on the axis it was measured."""
+    """Format a published ratio and its position on the axis."""
     x = chosen.x
     where = f"no {axis_name(x)} printed"
     printed = point.ratio.conditions

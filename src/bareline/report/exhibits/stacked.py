@@ -1,4 +1,4 @@
-"""Bars that are divided into computation and communication, one for each platform."""
+"""The exhibit of bars that are divided into computation and communication, one per platform."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _stacked(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _with_printed_parts(document: Document) -> Document:
-    """Return a document in which published times of computation are also of the parts of a bar.
+    """Return the document, in which published times of computation also apply to parts of bars.
 
     Publications print the time that a program computes; the parts are the means over its ranks.
     """
@@ -62,7 +62,7 @@ def _with_printed_parts(document: Document) -> Document:
 
 
 def _divided(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
-    """Choose a figure for each layer: the totals of which all parts are known."""
+    """Yield a panel for each layer, with the totals of which all parts are known."""
     cells: list[Row] = []
     for metric in _METRICS:
         of_metric = spec.model_copy(update={"metric": metric})
@@ -96,7 +96,7 @@ def _total_of(place: Place) -> Place:
 def _of_several_probes(
     document: Document, rows: Sequence[TableRow], probes: Sequence[str]
 ) -> list[TableRow]:
-    """Name each row's probe, and put rows that are compared together: the fewest ranks first."""
+    """Return the rows with the names of their probes, sorted by the number of ranks."""
     titles = [document.probe_titles.get(probe, probe) for probe in probes]
     shorts = dict(zip(probes, distinct_parts(titles), strict=True))
     named = []
@@ -109,7 +109,7 @@ def _of_several_probes(
 
 
 def parts_of(cells: Iterable[Row]) -> Parts:
-    """Return the parts of the totals of which all are known."""
+    """Return the parts of each total of which all parts are known."""
     medians = {(cell.platform, cell.place): cell.median for cell in cells}
     parts: dict[tuple[str, Place], list[float]] = {}
     for platform, place in medians:

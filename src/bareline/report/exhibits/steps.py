@@ -1,4 +1,7 @@
-"""The gain of each step of a ladder over the one before and over the first, a row per platform."""
+"""The exhibit of a ladder study: the gain of each step over the previous and the first step.
+
+A ladder is a study whose platforms each add one change to the previous platform.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ Printed = Mapping[str, PrintedValue]
 
 
 def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    """Draw one per probe, metric and point; none unless the study is a ladder."""
+    """Yield a figure per probe, metric and point; none unless the study is a ladder."""
     compared = document.comparison
     if not compared.is_ladder:
         return
@@ -85,7 +88,7 @@ _AS_PRINTED = "Dashed: as it is printed, on the hardware of its time."
 
 
 def _notes(spec: ExhibitSpec, printed: Printed) -> Iterator[str]:
-    """Yield the notes; the usual one only where the study has no caption of its own."""
+    """Yield the notes; the standard note only if the study has no caption of its own."""
     if not spec.caption:
         yield _USUAL
     if printed:
@@ -94,7 +97,7 @@ def _notes(spec: ExhibitSpec, printed: Printed) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Gains:
-    """Comparisons of each step with the one before, and with the first one."""
+    """The comparisons of each step with the previous step and with the first step."""
 
     from_before: _Lookup
     from_first: _Lookup
@@ -105,7 +108,7 @@ def _by_place(comparison: pl.DataFrame) -> _Lookup:
 
 
 def _climbs(steps: Sequence[Row]) -> bool:
-    """Whether platforms are steps: the first of them is the worst."""
+    """Whether the first platform is the worst, so that the platforms are steps of improvement."""
     medians = [cell.median for cell in steps if cell.median is not None]
     if not medians:
         return False
@@ -116,7 +119,7 @@ def _climbs(steps: Sequence[Row]) -> bool:
 
 
 def _table(steps: Sequence[Row], printed: Printed, scale: Scale, gains: _Gains) -> Table:
-    """Return a row for each step, with its gains; printed values where there are any."""
+    """Return a table with a row for each step: gains, and printed values if there are any."""
     rows = CellRows(steps, lambda cell: cell).platforms()
     rows.column("× the step before", partial(_improved, gains.from_before))
     rows.interval(partial(_improvement, gains.from_before))
@@ -140,7 +143,7 @@ def _table(steps: Sequence[Row], printed: Printed, scale: Scale, gains: _Gains) 
 def _stairs(
     document: Document, steps: Sequence[Row], printed: Printed, scale: Scale, *, narrow: bool
 ) -> Chart:
-    """Draw the steps as a staircase, with the printed values as a dashed one."""
+    """Return a staircase chart of the steps, with the printed values as a dashed staircase."""
     styles = looks(document.names)
     treads: list[Tread] = []
     for cell in steps:
@@ -156,7 +159,7 @@ def _stairs(
 
 
 def _measured_tread(cell: Row, scale: Scale, look: MarkLook) -> Datum | None:
-    """Return the row of a measured value; None where a logarithmic axis has no room for it."""
+    """Return the row of a measured value; None if it cannot be on a logarithmic axis."""
     value = cell.value
     if value is None or value.value <= 0:
         return None
@@ -180,7 +183,7 @@ def _printed_tread(platform: str, printed: PrintedValue, scale: Scale) -> Datum:
 
 
 def _summary(steps: Sequence[Row], printed: Printed, scale: Scale) -> str:
-    """Describe the value of each step, and the printed one."""
+    """Describe the measured and the printed value of each step."""
     parts: list[str] = []
     for cell in steps:
         words = f"{cell.platform} {value_words(cell, scale)}"
@@ -193,7 +196,7 @@ def _summary(steps: Sequence[Row], printed: Printed, scale: Scale) -> str:
 
 
 def _improvement(steps: _Lookup, cell: Row) -> Estimate | None:
-    """Return the comparison of a cell the other way round: how many times better."""
+    """Return how many times better a cell is; None if it is not compared."""
     step = steps.get((cell.platform, cell.place))
     if step is None or step.ratio is None or not step.ratio.value:
         return None
@@ -201,7 +204,7 @@ def _improvement(steps: _Lookup, cell: Row) -> Estimate | None:
 
 
 def _improved(steps: _Lookup, cell: Row) -> Field:
-    """Format how many times better a cell is; the verdict where it has no ratio."""
+    """Format how many times better a cell is, or its verdict if it has no ratio."""
     step = steps.get((cell.platform, cell.place))
     verdict = step.verdict if step else None
     factor = _improvement(steps, cell)
@@ -225,10 +228,10 @@ _NUMBER_PX = 11
 
 @dataclass(frozen=True, slots=True)
 class Tread:
-    """A step: its name, the measured value, as a row of `figures.marks`, and the printed one.
+    """A step: its name, the measured value as a row of `figures.marks`, and the printed value.
 
-    - `measured`: with "y", "lo", "hi", "text", "tip" and the platform's ink; None where it failed.
-    - `printed`: with "y", "text" and "tip"; None where nothing is printed.
+    - `measured`: with "y", "lo", "hi", "text", "tip" and the platform's ink; None if it failed.
+    - `printed`: with "y", "text" and "tip"; None if no value is printed.
     """
 
     name: str
@@ -237,7 +240,7 @@ class Tread:
 
 
 def staircase(treads: Sequence[Tread], title: str, *, narrow: bool = False) -> Chart:
-    """Draw the steps from left to right; `narrow` writes their names aslant."""
+    """Draw the steps from left to right; if `narrow`, their names are slanted."""
     longest_px = max(len(tread.name) for tread in treads) * _CHARACTER_PX
     step_px = 52.0 if narrow else max(100.0, longest_px + 12)
     measured_rows = [tread.measured for tread in treads]
@@ -282,12 +285,12 @@ def _tread_names(
 
 
 def _in_the_middle(rows: _Steps) -> list[Datum]:
-    """Place the values of steps in the middle of their treads."""
+    """Return the rows with their values in the middle of the steps."""
     return [{**row, "x": step + 0.5} for step, row in enumerate(rows) if row]
 
 
 def _axis_values(rows: Sequence[Datum]) -> list[float]:
-    """Return the values and the ends of their intervals."""
+    """Return the values of the rows and the ends of their intervals."""
     values: list[float] = []
     for row in rows:
         values += [row[field] for field in ("y", "lo", "hi") if row.get(field)]
@@ -295,7 +298,7 @@ def _axis_values(rows: Sequence[Datum]) -> list[float]:
 
 
 def _treads(rows: _Steps, **style: Any) -> Chart:
-    """Draw a line over the width of each step, up or down to the next; a missing one is a gap."""
+    """Draw a line as wide as each step, joined to the next; a missing step is a gap."""
     gaps = 0
     points: list[Datum] = []
     for step, row in enumerate(rows):

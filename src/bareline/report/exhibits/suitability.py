@@ -1,4 +1,4 @@
-"""Platforms and applications: suitability and its reasons, and the demands of applications."""
+"""The exhibits on suitability and its reasons, and on the demands of applications."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bareline.vocabulary.units import format_size, percent_tenths
 
 
 def _suitability(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    """Yield each answer with its reason; none for a probe, or where no class could be judged."""
+    """Yield the answers with their reasons; none for a single probe, or if no class was judged."""
     judged = document.comparison.suitability
     answers = answered(judged)
     if not answers or spec.probe is not None:
@@ -57,7 +57,7 @@ def _suitability(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _published(document: Document) -> list[Judgement]:
-    """Judge the published platforms whose roles a platform took, by the publication's figures."""
+    """Return judgements of the published platforms that have a role, from published figures."""
     cast: set[str] = set()
     for role in document.roles.values():
         if role.platform:
@@ -73,7 +73,7 @@ def _published(document: Document) -> list[Judgement]:
 
 
 def _asked(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    """Yield one table; none where no trial of the probe was profiled."""
+    """Yield one table of the profiles; none if no trial of the probe was profiled."""
     pattern = spec.probe or "*"
     lines = [line for line in document.profiles if fnmatchcase(line.probe, pattern)]
     if not lines:
@@ -98,7 +98,7 @@ def _asked(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _dominant_words(line: ProfileLine) -> str:
-    """Describe the calls that move data for the longest time."""
+    """Describe the calls that move data and take the most time."""
     return "; ".join(map(_calls_words, line.dominant)) or "none"
 
 

@@ -1,4 +1,4 @@
-"""Cells as tables: as they are, as Nebula's Table IV prints them, and as OSU and IMB do."""
+"""The exhibits that show cells as tables: plain, like Nebula's Table IV, and like OSU and IMB."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _factor_tables(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _factors(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
-    """Choose a probe's metrics, or several headlines; a publication's come first, in its order."""
+    """Yield the panels of a table of ratios: published cells in their order, then the rest."""
     for label, cells in _factor_parts(document, spec).items():
         rows = _rows(document, spec, cells)
         if any(row.cell.value is not None for row in rows):
@@ -78,7 +78,7 @@ def _factors(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
 
 
 def _factor_parts(document: Document, spec: ExhibitSpec) -> dict[str, list[Row]]:
-    """Return the cells by the label of their table: printed ones, then those that are not."""
+    """Return the cells by the label of their table: the published cells, then the rest."""
     cells = _factor_cells(document, spec)
     points = Panel(document, spec, cells).published
     printed = _printed(cells, points)
@@ -97,7 +97,7 @@ def _factor_parts(document: Document, spec: ExhibitSpec) -> dict[str, list[Row]]
 
 
 def _factor_cells(document: Document, spec: ExhibitSpec) -> list[Row]:
-    """Return the cells with a direction: of one probe all metrics, of several their headlines."""
+    """Return the cells to compare: of one probe all metrics, of several probes their headlines."""
     is_one_probe = spec.probe is not None and "*" not in spec.probe
     has_all_metrics = is_one_probe or bool(spec.metric)
     cells = []
@@ -108,7 +108,7 @@ def _factor_cells(document: Document, spec: ExhibitSpec) -> list[Row]:
 
 
 def _printed(cells: Sequence[Row], points: Sequence[PublishedPoint]) -> dict[Place, int]:
-    """Return the places with printed values, each with its number in the publication."""
+    """Return the places with published values, each with its rank in the publication's order."""
     # Probes with the same quantity are next to each other, under the first of them.
     first: dict[object, int] = {}
     for number, point in enumerate(points):
@@ -124,7 +124,7 @@ def _printed(cells: Sequence[Row], points: Sequence[PublishedPoint]) -> dict[Pla
 
 
 def _rows(document: Document, spec: ExhibitSpec, cells: Sequence[Row]) -> list[TableRow]:
-    """Return the rows of all platforms but the baseline, rows of one place together."""
+    """Return the rows of all platforms except the baseline; rows of one place are neighbours."""
     titles = _Titles(document, spec, cells)
     rows = []
     for group in grouped_by(cells, lambda cell: cell.place).values():
@@ -148,9 +148,9 @@ def _rows(document: Document, spec: ExhibitSpec, cells: Sequence[Row]) -> list[T
 
 
 class _Titles:
-    """Titles of cells: among the metrics of one probe its metric, a further probe's with its name.
+    """The titles of cells: a metric among one probe's metrics, otherwise also the probe's name.
 
-    The parameters that vary among the cells of a probe are in them.
+    A title also contains the parameters that vary among the cells of a probe.
     """
 
     def __init__(self, document: Document, spec: ExhibitSpec, cells: Sequence[Row]) -> None:
@@ -201,7 +201,7 @@ def _by_size(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _function_titles(document: Document, cells: Iterable[Row]) -> dict[Place, str]:
-    """Title the function of each place, with the parameters that have no column of their own."""
+    """Return the title of each place: its function, and the parameters without a column."""
     first: dict[Place, Row] = {}
     for cell in cells:
         first.setdefault(cell.place, cell)
@@ -238,7 +238,7 @@ def _size_table(document: Document, cells: Sequence[Row], scale: Scale) -> Table
 
 
 def _sized_cells(document: Document, spec: ExhibitSpec, metric: str) -> list[Row]:
-    """Return the cells with a size: the means over loops where all functions have them."""
+    """Return the cells with a size; means over loops if all functions have them."""
     medians = _of_metric(document, spec, metric)
     means = _of_metric(document, spec, metric + _MEAN)
     if _cases(medians) == _cases(means):

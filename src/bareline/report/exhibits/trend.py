@@ -1,4 +1,4 @@
-"""A metric over the runs of a study: its medians by date, its levels, and all changes of them."""
+"""The exhibit of a metric over the runs of a study: medians by date, levels, and changes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _Panels = Mapping[str, Lines]
 
 
 def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    """Draw one figure per probe and metric; none of fewer than two runs."""
+    """Yield a figure per probe and metric; none if there are fewer than two runs."""
     history = document.history
     if len(history.runs) < 2:
         return
@@ -53,14 +53,14 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _is_of_metric(spec: ExhibitSpec, series: TrendSeries) -> bool:
-    """Return whether a series is asked for: of a metric, of all of a probe, or a headline."""
+    """Whether a specification selects a series: by metric, by probe, or as a headline."""
     if spec.metric:
         return series.place.metric == spec.metric
     return bool(spec.probe) or series.headline
 
 
 def _figure(trend: Trend, spec: ExhibitSpec, series: Lines) -> Figure:
-    """Draw the series of one probe and metric."""
+    """Return the figure of the series of one probe and metric."""
     place = series[0].place
     name = metric_name(place.metric)
     points = _points(series)
@@ -85,7 +85,7 @@ def _figure(trend: Trend, spec: ExhibitSpec, series: Lines) -> Figure:
 
 
 def _points(series: Lines) -> _Panels:
-    """Group series by their point: those that moved first, else in the order of the runs."""
+    """Return the series by point: the points with changes first, then in the order of the runs."""
     names = varying(line.place for line in series)
     points = grouped_by(series, lambda line: line.place.words_of(names))
     moved: dict[str, Lines] = {}
@@ -129,7 +129,7 @@ def _notes(trend: Trend, series: Lines, left_out: int) -> Iterator[str]:
 
 
 def _data(trend: Trend, series: Lines) -> Iterator[dict[str, Any]]:
-    """Yield the rows of the figure's CSV file, one per run of a series."""
+    """Yield the rows of the figure's CSV file, one per series and run."""
     for line in series:
         place = line.place
         for index, run in enumerate(trend.runs):
@@ -147,7 +147,7 @@ def _data(trend: Trend, series: Lines) -> Iterator[dict[str, Any]]:
 
 
 def _moves(trend: Trend, series: Lines) -> Iterator[str]:
-    """Yield every change and every drift in words."""
+    """Yield a sentence for every change and every drift."""
     for line in series:
         name = f"{line.words} on {line.platform}"
         if line.slope:
@@ -158,7 +158,7 @@ def _moves(trend: Trend, series: Lines) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of the table: a change of a series, or a series without any."""
+    """A row of the table: a change of a series, or a series without a change."""
 
     series: TrendSeries
     change: ChangePoint | None = None
@@ -171,7 +171,7 @@ class _Line:
 
     @property
     def facts(self) -> str:
-        """The characteristics that changed with it."""
+        """The characteristics that changed at the same time."""
         if self.change is None:
             return ""
         changed = self.change.changed
@@ -198,7 +198,7 @@ class _Line:
         return run_words(trend, self.change.at)
 
     def end(self, scale: Scale, index: int) -> Field:
-        """Format the median of the first run that has one, or with -1 of the last."""
+        """Format the median of the first (0) or last (-1) run that has a median."""
         value = measured_values(self.series.medians)[index]
         return Field(scale.show(value), value)
 

@@ -1,4 +1,4 @@
-"""Panels of a metric over runs: medians by date, and the levels on both sides of a change."""
+"""The panels of a metric over runs: medians by date, and the levels before and after a change."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Lines = Sequence[TrendSeries]
 
 
 def measured_values(values: Iterable[float | None]) -> list[float]:
-    """Return the values of the runs that have one."""
+    """Return the values that are not None."""
     return [value for value in values if value is not None]
 
 
 class TrendAxes:
-    """The axes that all panels share, and the marks on them."""
+    """The axes that all panels share, and the marks on these axes."""
 
     def __init__(self, trend: Trend, series: Lines) -> None:
         self.trend = trend
@@ -49,7 +49,7 @@ class TrendAxes:
         self.looks = looks(list(names))
 
     def panel(self, title: str, series: Lines) -> Chart:
-        """Draw the lines of one point, each with the levels between its changes."""
+        """Return the panel of one point, with a line per series and the levels between changes."""
         marks: list[Datum] = []
         stairs: list[Datum] = []
         labels: list[Datum] = []
@@ -100,7 +100,7 @@ class TrendAxes:
             yield line_mark(self.times[index], drawn, line.platform, ink, tip)
 
     def _steps(self, line: TrendSeries) -> list[_Step]:
-        """Return when the changes of a series were, each between two runs, and its levels."""
+        """Return the dates of a series' changes, each between two runs, and the levels."""
         if not line.changes:
             return []
         cuts = [change.at for change in line.changes]
@@ -148,7 +148,7 @@ _Segment = tuple[_Place, _Place]
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A change as it is drawn: when, and the levels on both sides."""
+    """A change to be drawn: its date, and the levels before and after."""
 
     change: ChangePoint
     turn: float
@@ -160,7 +160,7 @@ class _Step:
         return (self.turn, self.before)
 
     def segments(self, end: float) -> list[_Segment]:
-        """Return the line up or down at the change, and the line of the next level to its end."""
+        """Return the vertical line of the change, and the line of the next level up to `end`."""
         bottom = (self.turn, self.after)
         return [(self.top, bottom), (bottom, (end, self.after))]
 
@@ -180,7 +180,7 @@ _DAY_S = 86400
 
 
 def _dates(times: Sequence[float]) -> Ticks:
-    """Return an axis from the first run to the last, with dates or hours of a day at runs."""
+    """Return an axis from the first run to the last, with a date or time at each labelled run."""
     first = times[0]
     last = times[-1]
     length = last - first

@@ -1,4 +1,4 @@
-"""Every single trial, over time or by value, as the studies print their bandwidth trials."""
+"""The exhibit of every single trial, by time or by value, as the studies print bandwidth trials."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ _MOST_TICKS = 10
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """A column of trials: their second count, their median, and their marks in a row's unit.
+    """A column of trials: values, second counts, median, and marks in the unit of the row.
 
-    - `places`: the number of each mark's trial, from 1 on.
+    - `places`: the number of the trial of each mark, from 1 on.
     """
 
     platform: str
@@ -136,7 +136,10 @@ def _data(dot: Dot) -> Mapping[str, Any]:
 
 
 def _first_apart(listings: Sequence[_Listing]) -> str:
-    """Compare each first trial with the median of the later ones: TCP and caches start slowly."""
+    """Compare the first trial of each column with the median of its later trials.
+
+    The first trial may be worse, because TCP and caches start slowly.
+    """
     parts = []
     for listing in listings:
         values = [field.order for field in listing.trials if isinstance(field.order, int | float)]
@@ -170,7 +173,7 @@ def _table(listings: Sequence[_Listing]) -> Table:
 
 
 class _Inks:
-    """The ink of each platform, and of the roles that no platform took."""
+    """The colour of each platform, and of the published platforms without a platform here."""
 
     def __init__(self, document: Document, cells: Sequence[Row]) -> None:
         self.looks = looks(document.names)
@@ -189,7 +192,7 @@ class _Inks:
 
 
 def _over_time(inks: _Inks, listings: Sequence[_Listing], title: str, *, narrow: bool) -> Chart:
-    """Draw trials by their number: a slow start and a lone bad trial show at their place."""
+    """Draw trials by their number, which shows a slow start or a single bad trial."""
     rows: list[Datum] = []
     most = 1
     for listing in listings:
@@ -208,14 +211,14 @@ def _over_time(inks: _Inks, listings: Sequence[_Listing], title: str, *, narrow:
 
 
 def _trial_ticks(most: int) -> Ticks:
-    """Return a linear axis of the numbers of trials."""
+    """Return a linear axis for trial numbers up to `most`."""
     step = math.ceil(most / _MOST_TICKS)
     numbers = map(float, range(1, most + 1, step))
     return Ticks.labelled((0.5, most + 0.5), numbers, whole)
 
 
 def _strips(inks: _Inks, listings: Sequence[_Listing], title: str, *, narrow: bool) -> Chart:
-    """Draw a strip of trials for each platform, without their order."""
+    """Draw a row of trials for each platform, without their order in time."""
     rows = []
     for name, group in grouped_by(listings, lambda listing: listing.platform).items():
         measured: list[Mark] = []
@@ -249,7 +252,7 @@ def _summary(listings: Sequence[_Listing], name: str, scale: Scale) -> str:
 
 
 class _Measured:
-    """The trials of the run, in the order of time or by value."""
+    """The trials of the run, sorted by time or by value."""
 
     def __init__(
         self, document: Document, cells: Sequence[Row], scale: Scale, *, in_order: bool
@@ -262,7 +265,7 @@ class _Measured:
         self.dots = trial_dots(document, cells, _MOST_ROWS * len(cells))
 
     def notes(self) -> Iterator[str]:
-        """Yield a note on trials that are left out, and how many failed."""
+        """Yield notes on the trials that are left out, and on the number of failed trials."""
         yield self.dots.note.replace("drawn as dots", "listed")
         for cell in self.cells:
             if cell.n_failed:
@@ -303,7 +306,7 @@ class _Measured:
         return dot.value * self.scale.factor, tip
 
     def _counts(self, cell: Row, dots: Sequence[Dot]) -> list[Field]:
-        """Return the probe's count in each trial; nothing where it counts nothing."""
+        """Return the count that the probe made in each trial; empty fields if it counts nothing."""
         if cell.place.metric == COUNT:
             return []
         place = replace(cell.place, metric=COUNT)
@@ -322,7 +325,7 @@ class _Measured:
 def _published(
     document: Document, spec: ExhibitSpec, cell: Row, scale: Scale
 ) -> Iterator[_Listing]:
-    """Yield the published trials of the cell's metric, of the platforms that have a role."""
+    """Yield the published trials of the cell's metric, for the platforms that have a role."""
     cast: dict[str, RoleKeys] = {}
     for role in document.roles.values():
         cast |= dict.fromkeys(role.published, role)
@@ -344,7 +347,7 @@ def _measures(study: PublishedStudy, trials: Trials, cell: Row) -> bool:
 
 
 def _drawn_factor(trials: Trials, cell: Row, scale: Scale) -> float | None:
-    """Return the factor from the printed unit to that of the axis; None of bits to bytes."""
+    """Return the factor from the printed unit to the axis' unit; None for different quantities."""
     unit, factor = UNITS[trials.unit]
     if unit != cell.metric.unit:
         return None

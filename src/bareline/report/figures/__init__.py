@@ -1,1 +1,1 @@
-"""How figures and tables are made: axes, colours, marks, drawings."""
+"""The parts that figures and tables are made of: axes, colours, marks, drawings."""

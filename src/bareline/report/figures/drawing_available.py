@@ -1,4 +1,4 @@
-"""Obstacles to the drawing of figures, or to any report, and their remedies."""
+"""Checks whether figures can be drawn here, with the remedy if they cannot."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 from bareline.vocabulary.errors import ReportError
 
-_LIFT = "see `ulimit -v`, and run it where that is unlimited"
+_LIFT = "see `ulimit -v`, and run the command where `ulimit -v` is unlimited"
 
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why nothing can be drawn here, and the next step."""
+    """The reason why nothing can be drawn on this machine, and the next step."""
 
     reason: str
     step: str
@@ -24,10 +24,10 @@ class Obstacle:
 
 
 def drawing_obstacle() -> Obstacle | None:
-    """Describe why nothing can be drawn here; nothing if everything can.
+    """Return the reason why nothing can be drawn here; None if drawing is possible.
 
-    The engine that draws reserves addresses, without using them, and ends the whole process where
-    it gets none.
+    The drawing engine reserves address space that it does not use. It ends the whole process if it
+    cannot get that space.
     """
     if find_spec("vl_convert") is None:
         step = "to get it: pip install 'bareline[figures]'"
@@ -38,7 +38,7 @@ def drawing_obstacle() -> Obstacle | None:
 
 
 def refuse_undrawn() -> None:
-    """Refuse to draw where nothing can be drawn.
+    """Refuse to draw if drawing is not possible here.
 
     Raises ReportError: a package is missing, or the address space is limited.
     """
@@ -47,7 +47,9 @@ def refuse_undrawn() -> None:
 
 
 def refuse_too_little_room() -> None:
-    """Refuse a report where tables have no room: their reader would end the whole process.
+    """Refuse a report if the address space is too small for its tables.
+
+    Without this check, the library that reads the tables would end the whole process.
 
     Raises ReportError: the address space is limited to little more than the process uses.
     """
@@ -56,7 +58,7 @@ def refuse_too_little_room() -> None:
 
 
 def _too_few(wanted_bytes: int, why: str) -> str:
-    """Explain that there are no more addresses for so much; empty if there are."""
+    """Explain that `wanted_bytes` of address space are not available; "" if they are."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY:
         return ""

@@ -1,4 +1,4 @@
-"""Panels along a parameter: axes, bands, lines and marks, in strips above each other on one axis.
+"""Panels along a parameter: strips above each other on one axis, with bands, lines and marks.
 
 Rows are mappings with x, y, lo, hi, series, stretch (see `stretches`), colour, fill, shape and tip.
 """
@@ -34,7 +34,10 @@ PALE = 0.45
 
 
 def x_axis(ticks: Ticks, title: str, *, labels: bool, log: bool = True) -> Channel:
-    """Return the axis of a parameter; without labels where another panel has them."""
+    """Return the axis of a parameter.
+
+    - `labels`: false if another panel below has the labels.
+    """
     base = 2 if log else None
     shown_title = title if labels else None
     return axis(
@@ -57,7 +60,7 @@ def y_axis(ticks: Ticks) -> Channel:
 
 
 def rows_axis(height_px: float, field: str = "y") -> Channel:
-    """Return the channel of rows of bars or dots under each other: px from the top, no axis."""
+    """Return the vertical channel for rows of bars or dots: px from the top, without an axis."""
     scale = {"domain": [0, height_px], "reverse": True, "nice": False}
     return {"field": field, "type": "quantitative", "scale": scale, "axis": None}
 
@@ -67,7 +70,10 @@ Places = Iterable[float] | Mapping[str, Iterable[float]]
 
 
 def stretches(rows: Rows, places: Places) -> list[Datum]:
-    """Divide lines where a value is missing, and where simulated values meet measured ones."""
+    """Return the rows with their stretches.
+
+    A line is divided at missing values, and between simulated and measured values.
+    """
     if not isinstance(places, Mapping):
         return _divided(rows, places)
     divided: list[Datum] = []
@@ -79,19 +85,19 @@ def stretches(rows: Rows, places: Places) -> list[Datum]:
 
 @dataclass(slots=True)
 class _LineEnd:
-    """How far a line is drawn: its last place, whether it is hollow there, and its stretch."""
+    """The end of a line that is being divided: its last place, whether hollow, and its stretch."""
 
     place: int
     is_hollow: bool
     stretch: int
 
     def continues(self, place: int, *, is_hollow: bool) -> bool:
-        """Whether a value belongs to the same stretch."""
+        """Whether a value at `place` belongs to the same stretch."""
         return place <= self.place + 1 and is_hollow == self.is_hollow
 
 
 def _divided(rows: Rows, places: Iterable[float]) -> list[Datum]:
-    """Name the stretch of each value, in the order of places."""
+    """Return the values of a line with the stretch of each, in the order of places."""
     in_order = sorted(rows, key=lambda row: row["x"])
     drawn_places = [row["x"] for row in in_order]
     order = sorted({*places, *drawn_places})
@@ -112,7 +118,7 @@ def _divided(rows: Rows, places: Iterable[float]) -> list[Datum]:
 
 
 def intervals(rows: Rows, y: Channel) -> list[Datum]:
-    """Return the intervals from "y" to "hi"; one that is open above reaches to the axis's end."""
+    """Return the intervals of rows; an interval that is open above ends at the end of the axis."""
     _, top = y["scale"]["domain"]
     reaches: list[Datum] = []
     for row in rows:
@@ -127,7 +133,7 @@ def intervals(rows: Rows, y: Channel) -> list[Datum]:
 
 
 def line_mark(x: float, estimate: Estimate, series: str, ink: Mapping[str, str], tip: str) -> Datum:
-    """Return a mark of a line with its interval; a lower end must be positive to have a place."""
+    """Return a mark of a line with its interval; a lower end that is not positive is left out."""
     low = estimate.lo
     if low is not None and low <= 0:
         low = None
@@ -143,31 +149,31 @@ def line_mark(x: float, estimate: Estimate, series: str, ink: Mapping[str, str],
 
 
 def lines(rows: Rows, x: Channel, y: Channel, **style: Any) -> Chart:
-    """Join the values of a platform."""
+    """Draw the lines that join the values of each platform."""
     if not style:
         style = {"strokeWidth": 1.4, "strokeJoin": "round"}
     return layer("line", rows, "stroke", x=x, y=y, detail="stretch", **style)
 
 
 def marks(rows: Rows, x: Channel, y: Channel) -> Chart:
-    """Draw the values in their platforms' marks."""
+    """Draw each value with the mark of its platform."""
     return layer("point", rows, MARK, x=x, y=y, tips=True, size=24, strokeWidth=1.2, opacity=1)
 
 
 def dots(rows: Rows, x: Channel, y: Channel) -> Chart:
-    """Draw single trials, faintly: x, y, colour and tip."""
+    """Draw single trials as faint dots; rows have x, y, colour and tip."""
     style: Style = {"filled": True, "shape": "circle", "size": 11, "opacity": 0.38}
     return layer("point", rows, "fill", x=x, y=y, tips=True, **style)
 
 
 def diamonds(rows: Rows, x: Channel, y: Channel, *, size: float = 60, opacity: float = 1) -> Chart:
-    """Draw published values: x, y, colour and tip."""
+    """Draw published values as diamonds; rows have x, y, colour and tip."""
     style = {"shape": PUBLISHED_SHAPE, "size": size, "fill": colour("paper"), "strokeWidth": 1.3}
     return layer("point", rows, "stroke", x=x, y=y, tips=True, opacity=opacity, **style)
 
 
 def spans(rows: Rows, x: Channel, y: Channel, **style: Any) -> Chart:
-    """Draw the range of each value as an upright line from lo to hi."""
+    """Draw the range of each value as a vertical line from lo to hi."""
     uprights = [{**row, "y": row["lo"]} for row in rows]
     stroke: Style = {"strokeWidth": 1, **style}
     return layer("rule", uprights, "stroke", x=x, y=y, y2="hi", **stroke)
@@ -176,9 +182,9 @@ def spans(rows: Rows, x: Channel, y: Channel, **style: Any) -> Chart:
 def printed_marks(rows: Rows, x: Channel, y: Channel, turn: float) -> Iterator[Chart]:
     """Draw published values with the range of x to which they apply.
 
-    - `rows`: as of `spans` and `diamonds`; "x" to "end" is the range of x, "middle" its middle.
-      "pale" marks a value that was measured elsewhere, "beside" names the place.
-    - `turn`: where on the axis words are left of their mark, not right of it.
+    - `rows`: as for `spans` and `diamonds`; "x" to "end" is the range of x, "middle" its middle.
+      "pale" marks a value that was measured elsewhere, and "beside" names that place.
+    - `turn`: the value of x from which on words are at the left of their mark.
     """
     pale = [row for row in rows if row["pale"]]
     strong = [row for row in rows if not row["pale"]]
@@ -206,7 +212,7 @@ def _names_of_places(rows: Rows, x: Channel, y: Channel, turn: float) -> Iterato
 
 
 def labels(rows: Rows, ticks: Ticks, width_px: float, height_px: float) -> list[Chart]:
-    """Write each platform's name at the end of its line, moved apart where they collide."""
+    """Write the name of each platform at the end of its line; names do not overlap."""
     last = {row["series"]: row for row in rows}
     low, high = map(math.log, ticks.domain)
     length = high - low
@@ -231,7 +237,7 @@ def labels(rows: Rows, ticks: Ticks, width_px: float, height_px: float) -> list[
 
 
 def reference(margin: float, ticks: Ticks, width_px: float) -> list[Chart]:
-    """Draw the equivalence band and the line at 1."""
+    """Draw the band of equal ratios and the line at 1."""
     lowest, highest = ticks.domain
     largest_equal = 1 + margin
     band = {"y": max(1 / largest_equal, lowest), "hi": min(largest_equal, highest)}
@@ -253,11 +259,11 @@ def _no_layers(_across: Channel, _up: Channel) -> Iterable[Chart]:
 
 @dataclass(frozen=True, slots=True)
 class AxesStrip:
-    """One pair of axes: a line of values for each platform.
+    """A pair of axes with a line of values for each platform.
 
-    - `rows`: as of `bareline.report.figures.marks`, without their stretches.
-    - `named`: whether the platforms' names are at the ends of their lines.
-    - `whiskers`: whether each interval is also a line: a band needs a neighbour.
+    - `rows`: as described in `bareline.report.figures.marks`, without their stretches.
+    - `named`: whether the names of the platforms are at the ends of their lines.
+    - `whiskers`: whether each interval is also a vertical line, because a band needs a neighbour.
     """
 
     title: str
@@ -271,7 +277,7 @@ class AxesStrip:
     width_px: float = WIDTH_PX
 
     def chart(self, across: Channel, places: Places) -> Chart:
-        """Draw it; no line crosses one of the `places` at which it has no value."""
+        """Return the chart of the strip; lines are interrupted at `places` without a value."""
         rows = stretches(self.rows, places)
         up = y_axis(self.ticks)
         reach = intervals(rows, up)
@@ -291,7 +297,7 @@ class AxesStrip:
 
 
 def panel(strips: Sequence[AxesStrip], axis: Ticks, title: str, places: Places) -> Chart:
-    """Draw strips above each other; the axis has its labels under the last one."""
+    """Return the chart of strips above each other; only the lowest strip has axis labels."""
     if not isinstance(places, Mapping):
         places = list(places)
     charts: list[Chart] = []
@@ -304,6 +310,9 @@ def panel(strips: Sequence[AxesStrip], axis: Ticks, title: str, places: Places) 
 
 
 def dashes(rows: Rows) -> Layers:
-    """Draw dashed lines, e.g. of the ideal: x, y, colour, and stretch to distinguish them."""
+    """Draw dashed lines, e.g. of ideal scaling.
+
+    Rows have x, y, colour, and a stretch that distinguishes the lines.
+    """
     style: Style = {"strokeWidth": 1, "strokeDash": [4, 3], "opacity": 0.8}
     return lambda across, up: [lines(rows, across, up, **style)]

@@ -1,4 +1,4 @@
-"""Predictions as figures: against measurements, a loss, upgrades, sizes used, times over ranks."""
+"""The charts of predictions: predicted against measured times, a loss, upgrades, message sizes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def predicted_chart(
 
 
 def _trial_row(trial: Trial, factor: float, look: MarkLook) -> Datum:
-    """Return the mark of a validation trial, with times in the unit that `factor` makes."""
+    """Return the mark of a trial, with its times in s multiplied by `factor`."""
     lowest_s = trial.lo_s or trial.time_s
     highest_s = trial.hi_s or trial.time_s
     names = f"{trial.application}, {trial.base} to {trial.platform}"
@@ -81,7 +81,7 @@ def _trial_row(trial: Trial, factor: float, look: MarkLook) -> Datum:
 
 
 def _platform_keys(trials: Sequence[Trial], looks: Mapping[str, MarkLook]) -> _Rows:
-    """Return the mark and the name of each platform that has a trial, under each other."""
+    """Return rows with the mark and the name of each platform that has a trial."""
     drawn = {trial.platform for trial in trials}
     names = [name for name in looks if name in drawn]
     keys: _Rows = []
@@ -92,7 +92,7 @@ def _platform_keys(trials: Sequence[Trial], looks: Mapping[str, MarkLook]) -> _R
 
 
 def _log_ticks_of(rows: _Rows, fields: Sequence[str]) -> Ticks:
-    """Return the ticks of a logarithmic axis that has room for these fields of all rows."""
+    """Return the ticks of a logarithmic axis with room for the given fields of all rows."""
     values: list[float] = []
     for row in rows:
         values += [row[field] for field in fields]
@@ -100,7 +100,10 @@ def _log_ticks_of(rows: _Rows, fields: Sequence[str]) -> Ticks:
 
 
 def _names(field: str, names: Sequence[str], *, narrow: bool) -> Channel:
-    """Return each name a row that fits the page's widest font: the drawing is made with another."""
+    """Return the channel of rows with names, wide enough for the widest font of a page.
+
+    The drawing is made with a different font.
+    """
     limit = 120 if narrow else 240
     longest = max(map(len, names), default=0)
     room = min(7 * longest, limit)
@@ -115,7 +118,7 @@ def _quantity(field: str) -> Channel:
 def waterfall_chart(
     loss: LossSplit, looks: Mapping[str, MarkLook], *, narrow: bool = False
 ) -> Chart:
-    """Draw the times on A and B and each share between, with its interval."""
+    """Draw a waterfall: the time on A, each share of the loss with its interval, the time on B."""
     rows = _waterfall_rows(loss, looks)
     scale = unit_scale([row["to"] for row in rows], "s")
     for row in rows:
@@ -139,7 +142,7 @@ def waterfall_chart(
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A bar of the waterfall: from where to where in seconds, and half of its interval's width."""
+    """A bar of the waterfall: its begin and end in s, and half the width of its interval."""
 
     name: str
     begin_s: float
@@ -162,7 +165,7 @@ class _Step:
 
 
 def _waterfall_rows(loss: LossSplit, looks: Mapping[str, MarkLook]) -> _Rows:
-    """Return the time on A, each share of at least half a per cent, and the time on B."""
+    """Return rows for the time on A, each share of at least half a per cent, and the time on B."""
     base_colour = looks[loss.base].colour
     platform_colour = looks[loss.platform].colour
     steps = [_Step(loss.base, 0.0, loss.a_s, base_colour, format_value(loss.a_s, "s"))]
@@ -188,7 +191,7 @@ def upgrades_chart(
     upgrades: Sequence[Upgrade], changes: Sequence[str], looks: Mapping[str, MarkLook], *,
     narrow: bool = False,
 ) -> Chart:  # fmt: skip
-    """Draw the share of time that each change would save: a row for each, a mark for each case."""
+    """Draw the share of time that each change would save: a row per change, a mark per case."""
     rows: _Rows = []
     for upgrade in upgrades:
         look = looks[upgrade.platform]
@@ -204,7 +207,7 @@ def upgrades_chart(
 
 
 def _upgrade_row(upgrade: Upgrade, look: MarkLook) -> Datum:
-    """Return the mark of a change: the share of time that it would save, in per cent."""
+    """Return the mark of a change: the share of time that the change would save, in per cent."""
     subject = f"{upgrade.application} on {upgrade.platform}, {upgrade.title}"
     before = format_value(upgrade.base_s, "s")
     after = format_value(upgrade.time_s, "s")
@@ -217,7 +220,7 @@ def _upgrade_row(upgrade: Upgrade, look: MarkLook) -> Datum:
 
 
 def coverage_chart(strips: Sequence[CurveCoverage], *, narrow: bool = False) -> Chart:
-    """Draw a strip for each function: a bar over the measured sizes, a dot for each size used."""
+    """Draw a row for each function: a bar for the measured sizes, a dot for each size used."""
     names = [_strip_name(strip) for strip in strips]
     bars: _Rows = []
     marks: _Rows = []
@@ -242,7 +245,7 @@ def coverage_chart(strips: Sequence[CurveCoverage], *, narrow: bool = False) -> 
 
 
 def _place(size_bytes: float) -> float:
-    """Return the place of a size on a logarithmic axis, on which 0 B has none."""
+    """Return the position of a size on a logarithmic axis, also for 0 B."""
     return max(1.0, size_bytes)
 
 
@@ -254,7 +257,10 @@ def _strip_name(strip: CurveCoverage) -> str:
 
 
 def _use_row(name: str, strip: CurveCoverage, use: SizeUsed) -> Datum:
-    """Return the dot of a used size: its area is the share of time, a size not reached is red."""
+    """Return the dot of a used size.
+
+    The area of the dot is the share of time; a size outside of the measured range is red.
+    """
     ink = "worse" if use.size_bytes > strip.most else "ink"
     calls = f"{use.calls:.0f} calls of a rank, {use.share:.1%} of the time"
     return {

@@ -1,6 +1,6 @@
-"""Rows under each other on one axis of values: names at the left, bars, marks or trials on it.
+"""Rows above each other on one axis of values: names at the left, then bars, marks or trials.
 
-Places across are px from the left of the plot, so that names are at negative ones.
+Horizontal positions are px from the left of the plot, so that names have negative positions.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def value_axis(ticks: Ticks, field: str = "x", *, log: bool = False, **options: 
 def written(
     rows: Rows, x: Channel | float, y: Channel | float, field: str = "text", **style: Any
 ) -> Chart:
-    """Write a field of rows, beginning at a place."""
+    """Write the text in a field of rows, which begins at `x`."""
     place = {"align": "left", "baseline": "middle", **style}
     return layer("text", rows, x=x, y=y, text=field, **place)
 
 
 def written_clear(rows: Rows, x: float, y: Channel, **style: Any) -> list[Chart]:
-    """Write over a grid: the ground around the letters is cleared."""
+    """Write text over a grid; the area around the letters is cleared."""
     clear: Style = {"stroke": colour("paper"), "strokeWidth": 5}
     ground = written(rows, x, y, **style, **clear)
     words = written(rows, x, y, **style)
@@ -48,7 +48,7 @@ def written_clear(rows: Rows, x: float, y: Channel, **style: Any) -> list[Chart]
 
 
 def absence(rows: Rows, x: float, y: Channel, **style: Any) -> Chart:
-    """Write why a row has no mark."""
+    """Write the reason in rows that have no mark."""
     soft: Style = {"fontStyle": "italic", "color": colour("soft"), **style}
     if any("tip" in row for row in rows):
         soft["description"] = {"field": "tip", "type": "nominal"}
@@ -56,12 +56,12 @@ def absence(rows: Rows, x: float, y: Channel, **style: Any) -> Chart:
 
 
 def rule_at(value: float, x: Channel, width_px: float = 1.2) -> Chart:
-    """Draw the line that values are compared with, from top to bottom."""
+    """Draw a vertical line at the value with which other values are compared."""
     return layer("rule", [{"x": value}], x=x, color=colour("baseline"), strokeWidth=width_px)
 
 
 def boxes(rows: Rows, x: Channel, y: Channel, ink: str = "fill", **style: Any) -> Chart:
-    """Fill from x to "end" and from y to "bottom"."""
+    """Draw boxes from x to "end" and from y to "bottom"."""
     return layer("rect", rows, ink, x=x, x2="end", y=y, y2="bottom", **style)
 
 
@@ -78,7 +78,7 @@ Part = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class PrintedMark:
-    """A published value, its tip, and the place where it was measured if that is another one."""
+    """A published value, its tooltip, and the place of its measurement if that differs."""
 
     value: float
     tip: str
@@ -87,10 +87,10 @@ class PrintedMark:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A platform's row in a group, on the axis: its bar, or in `text` why there is none.
+    """A platform's row in a group: its bar, or in `text` the reason why there is no bar.
 
     - `dots`, `printed`: trials and published values.
-    - `parts`: the parts of the bar from zero on.
+    - `parts`: the lengths of the parts of the bar, beginning at zero.
     """
 
     name: str
@@ -104,7 +104,7 @@ class Bar:
 
     @property
     def ends(self) -> list[float]:
-        """The values that the axis must have room for."""
+        """The values for which the axis must have room."""
         ends: list[float] = []
         if self.shown:
             ends += self.shown.known
@@ -122,7 +122,7 @@ Looks = Mapping[str, MarkLook]
 def bar_chart(
     groups: Groups, title: str, ticks: Ticks, looks: Looks, plot_px: float, labels_px: float
 ) -> Chart:
-    """Draw bars from zero in the platforms' colours, each with its interval and its number."""
+    """Draw bars from zero in the platforms' colours, with their intervals and numbers."""
     layout = _BarLayout(looks)
     for head, bars in groups.items():
         layout.place(head, bars)
@@ -131,7 +131,7 @@ def bar_chart(
 
 
 class _BarLayout:
-    """A panel of bars from the top: the rows of the chart's layers, and its height."""
+    """A layout of a panel of bars from top to bottom: the rows of each layer, and the height."""
 
     def __init__(self, looks: Looks) -> None:
         self.looks = looks
@@ -139,7 +139,7 @@ class _BarLayout:
         self.height_px = 0.0
 
     def place(self, head: str, bars: Sequence[Bar]) -> None:
-        """Add a group of bars under its head."""
+        """Add a group of bars below its head."""
         if head:
             middle = self.height_px + _HEAD_PX / 2
             self.rows["heads"].append({"y": middle + 2, "text": head})
@@ -173,7 +173,7 @@ class _BarLayout:
 
 
 def _bar_row(bar: Bar, y: float, look: MarkLook) -> Datum:
-    """Return the row of a bar; without a value, only its name and why there is none."""
+    """Return the row of a bar; without a value, the name and the reason why there is no bar."""
     row = {"y": y, "name": bar.name, **look.ink(hollow=bar.hollow), "text": bar.text}
     estimate = bar.shown
     if estimate is None:
@@ -191,7 +191,7 @@ def _bar_row(bar: Bar, y: float, look: MarkLook) -> Datum:
 
 
 def _pieces(bar: Bar, row: Datum) -> Iterator[Datum]:
-    """Yield the pieces of a bar; a bar without parts is one piece."""
+    """Yield the pieces of a bar; a bar without parts has one piece."""
     if bar.shown is None:
         return
     silent = dict(row)
@@ -210,7 +210,7 @@ _LETTER_PX = 6.2
 
 
 class _BarLayers:
-    """The layers of a panel of bars, from the lowest on."""
+    """The layers of a panel of bars, from the lowest to the highest."""
 
     def __init__(self, layout: _BarLayout, ticks: Ticks, plot_px: float, labels_px: float) -> None:
         self.rows = layout.rows
@@ -234,7 +234,7 @@ class _BarLayers:
         yield from self._printed()
 
     def _fills(self) -> Iterator[Chart]:
-        """Fill the bars, part by part; simulated ones are outlined only."""
+        """Yield the filled bars, part by part; simulated bars have only an outline."""
         by_look = grouped_by(self.rows["pieces"], lambda row: (row["strength"], row["hollow"]))
         for (strength, is_hollow), pieces in by_look.items():
             if is_hollow:
@@ -247,7 +247,7 @@ class _BarLayers:
             yield boxes(pieces, self.x, self.top, **style)
 
     def _values(self) -> Iterator[Chart]:
-        """Draw the interval of each bar, an upright line at its value, and the number."""
+        """Yield the interval of each bar, as a line at its value, and the number."""
         bars = self.rows["drawn"]
         reach: Style = {"x": value_axis(self.ticks, "lo"), "x2": "hi", "strokeWidth": 1.6}
         yield layer("rule", bars, **reach, y=self.up, color=colour("ink"))
@@ -256,7 +256,7 @@ class _BarLayers:
         yield written(bars, self.plot_px + 8, self.up)
 
     def _names(self) -> Iterator[Chart]:
-        """Write the name of each bar, and the heads of the groups."""
+        """Yield the names of the bars and the heads of the groups."""
         named = [*self.rows["drawn"], *self.rows["empty"]]
         left = -self.labels_px
         yield names_of(named, left + 5, self.up, 38)
@@ -265,7 +265,10 @@ class _BarLayers:
         yield from written_clear(self.rows["heads"], left, self.up, **bold)
 
     def _printed(self) -> Iterator[Chart]:
-        """Draw published values, pale where they were measured elsewhere, and name the places."""
+        """Yield the published values and the places where they were measured.
+
+        A value is pale if it was measured at a place that differs from the run's.
+        """
         places = grouped_by(self.rows["published"], lambda row: row["beside"])
         here = places.pop("", None)
         if here:
@@ -278,9 +281,9 @@ class _BarLayers:
             yield self._named_place(rows, len(words))
 
     def _named_place(self, rows: Rows, letters: int) -> Chart:
-        """Write a place next to one of its marks, where no bar ends under the words if possible.
+        """Write the name of a place next to one of its marks, if possible where no bar is below.
 
-        The words are left of their mark if the numbers begin before their end.
+        If the numbers would overlap with the words, the words are left of their mark.
         """
         low, high = self.ticks.domain
         px = self.plot_px / (high - low)
@@ -305,7 +308,7 @@ class _BarLayers:
 
 @dataclass(frozen=True, slots=True)
 class StripRow:
-    """A platform: its trials, and those that are printed for it."""
+    """The row of a platform: its measured trials, and the published trials."""
 
     name: str
     ink: dict[str, str]
@@ -315,7 +318,7 @@ class StripRow:
 
 @dataclass(frozen=True, slots=True)
 class _StripSizes:
-    """Lengths of a strip plot in px; narrow ones have names above the rows, not at their left."""
+    """The lengths of a strip plot in px; in a narrow plot, names are above the rows."""
 
     pitch: float
     width: float
@@ -332,7 +335,7 @@ class _StripSizes:
 
 
 def strip_plot(rows: Sequence[StripRow], title: str, *, narrow: bool = False) -> Chart:
-    """Draw the rows with their medians; `narrow` writes names above them, not at their left."""
+    """Draw the rows with their medians; if `narrow`, names are above the rows."""
     sizes = _StripSizes.of(rows, narrow=narrow)
     height_px = sizes.pitch * len(rows)
     marks = _strip_marks(rows, sizes)
@@ -357,7 +360,7 @@ def strip_plot(rows: Sequence[StripRow], title: str, *, narrow: bool = False) ->
 
 
 def _strip_marks(rows: Sequence[StripRow], sizes: _StripSizes) -> _Laid:
-    """Place the names, the trials, the printed values and the medians of all rows."""
+    """Return the positions of names, trials, printed values and medians of all rows."""
     marks = _Laid(list)
     for place, row in enumerate(rows):
         y = (place + 0.5) * sizes.pitch + sizes.marks_down
@@ -371,12 +374,12 @@ def _strip_marks(rows: Sequence[StripRow], sizes: _StripSizes) -> _Laid:
 
 
 def _marks_at(y: float, marks: Iterable[Mark], ink: Mapping[str, str]) -> list[Datum]:
-    """Return trials at a height."""
+    """Return the marks of trials at the height `y`."""
     return [{"x": value, "y": y, "tip": tip, **ink} for value, tip in marks]
 
 
 def _median(marks: Rows) -> Iterator[Datum]:
-    """Yield an upright line at the median of marks; nothing without any, or at zero."""
+    """Yield a vertical line at the median of marks; none if there are no marks or it is zero."""
     if not marks:
         return
     middle = median(mark["x"] for mark in marks)

@@ -1,7 +1,7 @@
-"""Axes that people read: units, ticks and places for labels.
+"""Axes for people: units, ticks and positions of labels.
 
-Everything is worked out here rather than left to the plotting library, because an axis of message
-sizes wants ticks at 1 B, 64 B, 4 KiB, and an axis of times wants one unit in its title.
+They are computed here and not by the plotting library, because an axis of message sizes needs ticks
+at 1 B, 64 B, 4 KiB, and an axis of times needs one unit in its title.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Values = Iterable[float]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A display unit: multiply a stored value by `factor` to get it in `unit`."""
+    """A unit for display: `factor` converts a stored value to `unit`."""
 
     factor: float
     unit: str
 
     def show(self, value: float | None, digits: int = 3) -> str:
-        """Format a stored value in this unit, without the unit."""
+        """Format a stored value in this unit, without the name of the unit."""
         if value is None:
             return "–"
         return plain(value * self.factor, digits)
@@ -42,7 +42,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Ticks:
-    """An axis: its domain, where its ticks are, and their labels."""
+    """An axis: its domain, the positions of its ticks, and their labels."""
 
     domain: Domain
     values: tuple[float, ...]
@@ -50,14 +50,14 @@ class Ticks:
 
     @classmethod
     def labelled(cls, domain: Domain, values: Values, label: Callable[[float], str]) -> Ticks:
-        """Return an axis on which each tick has a label of its own."""
+        """Return an axis on which `label` makes the label of each tick."""
         ticks = tuple(values)
         labels = map(label, ticks)
         return cls(domain, ticks, tuple(labels))
 
     @classmethod
     def even(cls, domain: Domain, values: Values) -> Ticks:
-        """Return an axis with the fewest decimals that distinguish its ticks exactly."""
+        """Return an axis whose labels have the fewest decimals that distinguish its ticks."""
         ticks = tuple(values)
         for decimals in range(_MOST_DECIMALS + 1):
             if _are_exact(ticks, decimals):
@@ -66,7 +66,7 @@ class Ticks:
 
     @property
     def label_expression(self) -> str:
-        """The labels as a Vega expression over ``datum.index``-free tick values."""
+        """A Vega expression that returns the label of a tick."""
         choices: list[str] = []
         for value, label in zip(self.values, self.labels, strict=True):
             tolerance = abs(value) * 1e-9
@@ -79,12 +79,12 @@ _MOST_DECIMALS = 6
 
 
 def _with_decimals(decimals: int) -> Callable[[float], str]:
-    """Return a function that writes numbers with so many decimals."""
+    """Return a function that formats numbers with the given number of decimals."""
     return lambda value: grouped(f"{value:.{decimals}f}")
 
 
 def _are_exact(ticks: Values, decimals: int) -> bool:
-    """Whether no tick loses anything when it is rounded to so many decimals."""
+    """Whether all ticks are exact with the given number of decimals."""
     for tick in ticks:
         error = abs(tick - round(tick, decimals))
         if error > 1e-9 * abs(tick):
@@ -99,7 +99,7 @@ _LONG = 1e5
 
 
 def unit_scale(values: Iterable[float | None], unit: str) -> Scale:
-    """Choose the one unit in which all values read best: that of their logarithmic middle."""
+    """Return the unit in which all values are easiest to read, by their logarithmic middle."""
     sizes = [abs(value) for value in values if value]
     if not sizes:
         name = "" if unit == "1" else unit
@@ -120,7 +120,10 @@ _FEWEST_TICKS = 3
 
 
 def log_ticks(values: Values, *, most: int = 6, pad: float = 0.06) -> Ticks:
-    """Return a log axis: decades when they suffice, else 1-2-5 steps, else even round numbers."""
+    """Return a log axis with at most `most` ticks.
+
+    The ticks are decades if these are enough, else 1-2-5 steps, else even round numbers.
+    """
     domain = _log_domain(values, pad)
     for steps in _DECADE_STEPS:
         ticks = _decimal_ticks(domain, steps)
@@ -130,7 +133,7 @@ def log_ticks(values: Values, *, most: int = 6, pad: float = 0.06) -> Ticks:
 
 
 def _log_domain(values: Values, pad: float) -> Domain:
-    """Return the ends of a log axis with some room around the positive values."""
+    """Return the ends of a log axis, with some room around the positive values."""
     positive = _positive(_finite(values))
     low = min(positive, default=1.0)
     high = max(positive, default=10.0)
@@ -144,7 +147,7 @@ def _log_domain(values: Values, pad: float) -> Domain:
 
 
 def _decimal_ticks(domain: Domain, steps: Sequence[int]) -> list[float]:
-    """Return the multiples of powers of ten by some steps that are on an axis."""
+    """Return the ticks on an axis that are a step times a power of ten."""
     low, high = domain
     first = math.floor(math.log10(low)) - 1
     last = math.ceil(math.log10(high))
@@ -153,7 +156,7 @@ def _decimal_ticks(domain: Domain, steps: Sequence[int]) -> list[float]:
 
 
 def _decades(powers: Iterable[int], steps: Iterable[int]) -> list[float]:
-    """Return powers of ten, each times some steps."""
+    """Return each power of ten multiplied by each step."""
     ticks = []
     for power in powers:
         for step in steps:
@@ -170,13 +173,13 @@ def _positive(values: Values) -> list[float]:
 
 
 def _inside(domain: Domain, ticks: Values) -> list[float]:
-    """Return the ticks that are on an axis."""
+    """Return the ticks that are inside the domain."""
     low, high = domain
     return [float(tick) for tick in ticks if low <= tick <= high]
 
 
 def _thinned(ticks: Sequence[float], most: int) -> Sequence[float]:
-    """Leave out every second tick until there are few enough."""
+    """Return every second tick, repeatedly, until at most `most` are left."""
     while len(ticks) > most:
         ticks = ticks[::2]
     return ticks
@@ -193,7 +196,7 @@ def zero_ticks(values: Values) -> Ticks:
 
 
 def signed_ticks(values: Values) -> Ticks:
-    """Return a linear axis with zero and values on either side of it."""
+    """Return a linear axis that contains zero and all values."""
     ends = [0.0, *_finite(values)]
     low = min(ends)
     high = max(ends)
@@ -211,7 +214,7 @@ _FAR_RATIOS = _decades(range(-4, 6), (1,))
 
 
 def ratio_ticks(values: Values) -> Ticks:
-    """Return a logarithmic axis of ratios that always contains 1 and some room around it."""
+    """Return a logarithmic axis of ratios that always contains 1, with some room around 1."""
     ratios = [1.0, *_positive(_finite(values))]
     low = min(min(ratios) / 1.03, 0.95)
     high = max(max(ratios) * 1.05, 1.06)
@@ -229,7 +232,7 @@ def ratio_ticks(values: Values) -> Ticks:
 
 
 def size_ticks(sizes: Sequence[float]) -> Ticks:
-    """Return a log2 axis of message or file sizes; 0 B is half a step before the rest."""
+    """Return a log2 axis of message or file sizes; 0 B is half a step before the smallest size."""
     low = min(sizes)
     high = max(sizes)
     ticks = _inside((low, high), SIZE_TICKS)
@@ -246,7 +249,7 @@ def _size_label(size: float) -> str:
 
 
 def _binary_ticks(low: float, high: float, step: int) -> list[float]:
-    """Return the powers of two on an axis whose exponents are multiples of a step."""
+    """Return the powers of two on an axis whose exponents are multiples of `step`."""
     first = math.ceil(math.log2(low) / step) * step
     last = math.floor(math.log2(high))
     return [2.0**exponent for exponent in range(first, last + 1, step)]
@@ -257,19 +260,19 @@ _MOST_COUNTS = 8
 
 
 def count_ticks(counts: Sequence[float]) -> Ticks:
-    """Return a log2 axis of ranks or other counts, with ticks at the measured ones."""
+    """Return a log2 axis of ranks or other counts, with ticks at the measured counts."""
     measured = sorted(set(map(float, counts)))
     domain = (min(counts) / 1.15, max(counts) * 1.15)
     return Ticks.labelled(domain, _thinned(measured, _MOST_COUNTS), whole)
 
 
 def dodge(wanted: Mapping[str, float], gap: float, low: float, high: float) -> dict[str, float]:
-    """Move label positions apart, as little as possible in the sense of least squares.
+    """Return label positions moved apart as little as possible, in the sense of least squares.
 
-    With the gaps taken out, that is an isotonic regression, solved by pooling adjacent violators.
+    With the gaps subtracted, this is an isotonic regression, solved by pooling adjacent violators.
 
     - `wanted`: the best position (px) of each label.
-    - `gap`: least distance between two labels; less where `low` to `high` is too short for it.
+    - `gap`: least distance between two labels; less if `low` to `high` is too short for all gaps.
     """
     order = sorted(wanted, key=wanted.__getitem__)
     gaps = len(order) - 1
@@ -287,7 +290,7 @@ def dodge(wanted: Mapping[str, float], gap: float, low: float, high: float) -> d
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """Neighbouring values that share their mean."""
+    """Neighbouring values that are replaced by their mean."""
 
     mean: float
     size: int = 1
@@ -299,7 +302,7 @@ class _Pool:
 
 
 def _nondecreasing(values: Values) -> list[float]:
-    """Return the nearest values that do not decrease: neighbours out of order take their mean."""
+    """Return the nearest values that do not decrease; values out of order become their mean."""
     pools: list[_Pool] = []
     for value in values:
         pool = _Pool(value)
@@ -340,5 +343,5 @@ def _tick_label(value: float) -> str:
 
 
 def _short(decimal: str) -> str:
-    """Return a decimal number without zeros at its end."""
+    """Return a decimal number as text without zeros at its end."""
     return decimal.rstrip("0").rstrip(".")

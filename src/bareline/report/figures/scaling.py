@@ -1,4 +1,4 @@
-"""A program's time over ranks as a figure: predicted, measured, ideal, and by computing alone."""
+"""The chart of a program's time over ranks: predicted, measured, ideal, and computing only."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Time:
 
 @dataclass(frozen=True, slots=True)
 class _GrowthLines:
-    """The rows of a chart over ranks, line by line; of predictions one list for each platform."""
+    """The rows of a chart over ranks by line; predictions have a list for each platform."""
 
     computing: _Rows
     ideal: _Rows
@@ -45,7 +45,7 @@ class _GrowthLines:
         return [self.computing, self.ideal, self.measured, *self.predicted]
 
     def in_readable_unit(self) -> str:
-        """Convert the times of all rows to the unit in which they read best, and return it."""
+        """Convert the times of all rows to the most readable unit, and return the unit."""
         values: list[float] = []
         for rows in self.all:
             values += [row["y"] for row in rows]
@@ -58,10 +58,10 @@ class _GrowthLines:
 
 
 def growth_chart(predictions: Sequence[ScalingPrediction]) -> Chart:
-    """Draw a period's time over ranks, with bands, the law of computing and the ideal line.
+    """Draw the time of a period over ranks, with bands, the law of computing and the ideal line.
 
-    Ideal is the speed-up from the quickest platform's smallest count. Dots are times of profiles
-    whose ranks had a core each. Simulated times are hollow.
+    The ideal line is the perfect speed-up from the quickest platform's smallest number of ranks.
+    Dots are times from profiles whose ranks had a core each. Simulated times are hollow.
     """
     lines = _GrowthLines(
         computing=_computing_rows(predictions[0]),
@@ -74,7 +74,7 @@ def growth_chart(predictions: Sequence[ScalingPrediction]) -> Chart:
 
 
 def _computing_rows(prediction: ScalingPrediction) -> _Rows:
-    """Return the time of computing after its law, with the law's error as interval."""
+    """Return the time of computing by its law, with the law's error as its interval."""
     law = prediction.computing
     error = law.error or 0.0
     times: dict[int, _Time] = {}
@@ -87,7 +87,7 @@ def _computing_rows(prediction: ScalingPrediction) -> _Rows:
 
 
 def _ideal_rows(predictions: Sequence[ScalingPrediction]) -> _Rows:
-    """Return the speed-up without loss from the quickest platform's smallest count of ranks."""
+    """Return the ideal times: perfect speed-up from the quickest time on the fewest ranks."""
     points = predictions[0].points
     quickest_s = min(prediction.points[0].period_s for prediction in predictions)
     work_s = quickest_s * points[0].ranks
@@ -104,7 +104,7 @@ def _measured_rows(prediction: ScalingPrediction) -> _Rows:
 
 
 def _predicted_rows(predictions: Sequence[ScalingPrediction]) -> list[_Rows]:
-    """Return the predicted times of each platform, in its colour."""
+    """Return the rows of predicted times, a list in its colour for each platform."""
     looks = line_looks([prediction.target.name for prediction in predictions])
     lines: list[_Rows] = []
     for prediction in predictions:
@@ -119,7 +119,7 @@ def _predicted_rows(predictions: Sequence[ScalingPrediction]) -> list[_Rows]:
 
 
 def _time_rows(name: str, times: Mapping[int, _Time]) -> _Rows:
-    """Return the points of a line: a time for each count of ranks."""
+    """Return the points of a line from its time on each number of ranks."""
     rows: _Rows = []
     for ranks, time in times.items():
         tip = f"{name}, {ranks} ranks: {format_value(time.value_s, 's')}"
@@ -129,13 +129,13 @@ def _time_rows(name: str, times: Mapping[int, _Time]) -> _Rows:
 
 
 def _rank_ticks(counts: Sequence[int]) -> Ticks:
-    """Return an axis with a tick at each count of ranks."""
+    """Return an axis with a tick at each number of ranks."""
     domain = (counts[0] / 1.1, counts[-1] * 1.1)
     return Ticks.labelled(domain, map(float, counts), "{:.0f}".format)
 
 
 def _draw_growth(lines: _GrowthLines, unit: str) -> Chart:
-    """Draw the lines with their bands, and their names at their ends."""
+    """Draw the lines with their bands and with names at their ends."""
     ranks = _rank_ticks([row["x"] for row in lines.computing])
     ends_s: list[float] = []
     for rows in lines.all:
@@ -170,7 +170,7 @@ def _draw_growth(lines: _GrowthLines, unit: str) -> Chart:
 
 
 def _apart(named: _Rows, ticks: Ticks) -> _Rows:
-    """Put names next to the ends of their lines, none over another."""
+    """Return the names at the ends of their lines, moved so that they do not overlap."""
     low, high = ticks.domain
     rows: _Rows = []
     for point in named:

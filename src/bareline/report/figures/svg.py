@@ -1,4 +1,4 @@
-"""From a chart to a drawing: SVG that follows the page's colours, SVG for files, PNG."""
+"""The drawing of a chart: SVG in the colours of the page, SVG for files, and PNG."""
 
 from __future__ import annotations
 
@@ -46,12 +46,15 @@ ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
 
 
 def specification(chart: Chart) -> dict[str, Any]:
-    """Return the Vega-Lite specification of a chart, with the theme in it."""
+    """Return the Vega-Lite specification of a chart, including the theme."""
     return {**cleaned_all(chart), "config": config()}
 
 
 def draw(chart: Chart) -> str:
-    """Draw a chart in the light colours. Raises ReportError: nothing can be drawn here."""
+    """Return the SVG drawing of a chart in light colours.
+
+    Raises ReportError: drawing is not possible here.
+    """
     refuse_undrawn()
     import vl_convert
 
@@ -62,16 +65,16 @@ def draw(chart: Chart) -> str:
 def for_page(
     drawing: str, *, label: str, prefix: str, term: Callable[[str], str] | None = None
 ) -> str:
-    """Make a drawing part of a page.
+    """Return a drawing as a part of a page.
 
-    Light colours become CSS variables, the size follows the page, attributes that only Vega needs
-    are dropped, and the text of every mark moves to ``data-tip``, from which the page makes
-    tooltips: screen readers get the figure's summary and its table instead of a thousand dots.
-    Attributes that marks have in common are written once for all of them.
+    Light colours become CSS variables, and the size follows the page. Attributes that only Vega
+    needs are dropped. The text of every mark moves to ``data-tip``, from which the page makes
+    tooltips, so that screen readers read the figure's summary and table instead of a thousand dots.
+    Attributes that several marks share are written once.
 
-    - `prefix`: makes the ids of clip paths unique on the page.
-    - `term`: returns the id of the explanation of an axis' title, which the title's ``data-term``
-      then names.
+    - `prefix`: a prefix that makes the ids of clip paths unique on the page.
+    - `term`: a function that returns the id of the explanation of an axis title, for the title's
+      ``data-term``.
     """
     root = ElementTree.fromstring(drawing)
     groups = list(root.iter(_GROUP))
@@ -100,7 +103,7 @@ def for_page(
 
 
 def _link_terms(group: Element, term: Callable[[str], str]) -> None:
-    """Name the explanation of each title in a group that has one."""
+    """Add the id of its explanation to each title in a group that has an explanation."""
     for text in group.iter(_TEXT):
         words = "".join(text.itertext())
         explanation = term(words)
@@ -122,7 +125,7 @@ def _is_invisible(path: Element) -> bool:
 
 
 def for_file(drawing: str, notes: Sequence[str] = ()) -> str:
-    """Make a drawing a file of its own, on white paper, with notes in small type under it."""
+    """Return a drawing as a separate file: on white, with notes in small type below."""
     root = ElementTree.fromstring(drawing)
     left, top, width, height = map(float, root.get("viewBox", "0 0 0 0").split())
     lines = _note_lines(notes, width)
@@ -144,7 +147,7 @@ def for_file(drawing: str, notes: Sequence[str] = ()) -> str:
 
 
 def _note_lines(notes: Sequence[str], width_px: float) -> list[str]:
-    """Return the lines of notes, broken so that they fit under a drawing."""
+    """Return the notes as lines, broken at the width of a drawing."""
     room_px = width_px - 2 * _NOTE_INDENT_PX
     characters = max(40, int(room_px / _NOTE_CHARACTER_PX))
     lines: list[str] = []
@@ -154,14 +157,14 @@ def _note_lines(notes: Sequence[str], width_px: float) -> list[str]:
 
 
 def to_png(drawing: str, scale: float = 2) -> bytes:
-    """Draw an SVG file as pixels, at twice its size unless another scale is given."""
+    """Return an SVG drawing as PNG, at `scale` times its size."""
     import vl_convert
 
     return bytes(vl_convert.svg_to_png(drawing, scale=scale))
 
 
 def _reduce(element: Element, variables: Mapping[str, str], ids: Mapping[str, str]) -> None:
-    """Drop attributes without effect; write colours, places, tips and ids as the page has them."""
+    """Drop attributes without effect; write colours, places, tips and ids in the page's form."""
     attributes = element.attrib
     _drop_attributes(element)
     for name in ("fill", "stroke", "stop-color"):
@@ -182,14 +185,17 @@ def _reduce(element: Element, variables: Mapping[str, str], ids: Mapping[str, st
 
 
 def _drop_attributes(element: Element) -> None:
-    """Drop attributes that only Vega needs, and those with the value that they have anyway."""
+    """Drop attributes that only Vega needs, and attributes with their default value."""
     for name, value in list(element.attrib.items()):
         if name in _DROPPED or _DEFAULTS.get(name) == value:
             del element.attrib[name]
 
 
 def _pass_opacity_to_paint(element: Element) -> None:
-    """Turn opacity into that of the only paint, which a group can pass on to its elements."""
+    """Replace the opacity of an element by the opacity of its only paint.
+
+    A group can pass that on to its elements.
+    """
     attributes = element.attrib
     painted = [name for name in ("fill", "stroke") if attributes.get(name, "none") != "none"]
     if len(painted) != 1 or len(element) or "opacity" not in attributes:
@@ -200,7 +206,7 @@ def _pass_opacity_to_paint(element: Element) -> None:
 
 
 def _shorten(element: Element) -> None:
-    """Round coordinates to a hundredth of a pixel; a mark's outline begins at its place."""
+    """Round coordinates to a hundredth of a pixel; make a mark's outline begin at its position."""
     attributes = element.attrib
     for name in ("d", "transform", "x", "y", "x2", "y2", "width", "height"):
         if name in attributes:
@@ -234,7 +240,7 @@ def _short(value: float) -> str:
 
 
 def _moved(outline: str, x: float, y: float) -> str:
-    """Move an outline of straight lines, relative from its first point; "" for any other one."""
+    """Return an outline of straight lines, moved and in relative steps; "" for another outline."""
     commands: list[str] = []
     pen_x = 0.0
     pen_y = 0.0
@@ -258,7 +264,7 @@ def _moved(outline: str, x: float, y: float) -> str:
 def _step(
     command: str, numbers: Sequence[float], pen_x: float, pen_y: float
 ) -> tuple[float, float] | None:
-    """Return how far a straight line goes from the pen; None for another command."""
+    """Return the step of a straight line from the pen; None if it is another command."""
     match command, numbers:
         case "L", [to_x, to_y]:
             return to_x - pen_x, to_y - pen_y
@@ -274,7 +280,7 @@ def _step(
 
 
 def _step_command(step_x: float, step_y: float) -> str:
-    """Write a straight line, relative to its beginning."""
+    """Return the SVG command of a straight line by the given step."""
     if step_y == 0:
         return f"h{_short(step_x)}"
     if step_x == 0:
@@ -283,7 +289,10 @@ def _step_command(step_x: float, step_y: float) -> str:
 
 
 def _share(group: Element, *, any_order: bool) -> None:
-    """Move neighbours' common look to a group around them; `any_order`: they may be reordered."""
+    """Move attributes that neighbours share to a group around them.
+
+    - `any_order`: whether the neighbours may be reordered.
+    """
     children = list(group)
     if any_order:
         first: dict[_Look, int] = {}
@@ -301,7 +310,7 @@ def _share(group: Element, *, any_order: bool) -> None:
 
 
 def _wrapped(elements: Sequence[Element], look: _Look) -> Element:
-    """Return a group around elements that has their common look instead of them."""
+    """Return a group of elements that has their common attributes instead of them."""
     wrapper = Element(_GROUP, dict(look))
     for element in elements:
         for name, _ in look:
@@ -311,7 +320,7 @@ def _wrapped(elements: Sequence[Element], look: _Look) -> Element:
 
 
 def _look(element: Element) -> _Look:
-    """Return the attributes that an element could take over from a group around it."""
+    """Return the attributes of an element that a group around it could have instead."""
     if len(element):
         return ()
     return tuple(sorted(item for item in element.attrib.items() if item[0] not in _OWN))

@@ -74,41 +74,41 @@ _OUTLINES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class MarkLook:
-    """Colour and mark of a platform; `outline` is the mark as a path between -1 and 1."""
+    """The colour and mark of a platform."""
 
     token: str
     shape: str
 
     @property
     def colour(self) -> str:
-        """The light colour, with which figures are drawn."""
+        """The colour in the light theme, in which figures are drawn."""
         return COLOURS[self.token][0]
 
     def ink(self, *, hollow: bool) -> dict[str, str]:
-        """Return the look of a mark, as fields of a chart's row; simulated values are hollow."""
+        """Return the look of a mark as fields of a chart's row; simulated values are hollow."""
         fill = colour("paper") if hollow else self.colour
         return {"colour": self.colour, "fill": fill, "shape": self.shape}
 
     @property
     def id(self) -> str:
-        """Name of the pair, unique among the platforms of a page."""
+        """The name of the colour and mark, unique among the platforms of a page."""
         place = str(_SHAPES.index(self.shape)) if self.shape in _SHAPES else "o"
         return f"{self.token}-{place}"
 
     @property
     def outline(self) -> str:
-        """The mark for the page's legend."""
+        """The mark as an SVG path for the page's legend."""
         return _OUTLINES.get(self.shape, self.shape)
 
 
 def looks(names: Sequence[str]) -> dict[str, MarkLook]:
-    """Return each platform its look, the first as the baseline; they repeat after 56 platforms."""
+    """Return a look for each platform, the first for the baseline; looks repeat after 56."""
     baseline = {name: MarkLook("baseline", "circle") for name in names[:1]}
     return baseline | _cycled(names[1:], _PLATFORM_TOKENS, _SHAPES)
 
 
 def line_looks(names: Sequence[str]) -> dict[str, MarkLook]:
-    """Return lines of one platform, e.g. a program each, looks of their own; eight are distinct."""
+    """Return a look for each line of one platform, e.g. of a program; eight looks are distinct."""
     return _cycled(names, (*_PLATFORM_TOKENS, "ink"), ("circle", *_SHAPES))
 
 
@@ -119,12 +119,12 @@ def _cycled(
 
 
 def colour(token: str) -> str:
-    """Return a token's light colour."""
+    """Return the light colour of a token."""
     return COLOURS[token][0]
 
 
 def config() -> dict[str, Any]:
-    """Return the Vega-Lite configuration that every figure is drawn with."""
+    """Return the Vega-Lite configuration for every figure."""
     ink = colour("ink")
     soft = colour("soft")
     line = colour("line")
@@ -148,7 +148,7 @@ def config() -> dict[str, Any]:
 
 
 def css_variables() -> tuple[str, str]:
-    """Return the light and the dark set of CSS variables."""
+    """Return the CSS variables of the light and of the dark theme."""
     light = [f"--{name}:{light_colour};" for name, (light_colour, _) in COLOURS.items()]
     dark = [f"--{name}:{dark_colour};" for name, (_, dark_colour) in COLOURS.items()]
     return "".join(light), "".join(dark)

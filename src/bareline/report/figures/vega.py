@@ -1,7 +1,7 @@
-"""The grammar that charts are written in, and the smallest pieces that they are made of.
+"""The grammar of the charts, and the smallest pieces of a chart.
 
-A chart is a specification of Vega-Lite, as the dictionary that its manual describes: nothing is
-copied or checked while it is put together, and the drawing belongs to the extra ``figures``.
+A chart is a specification of Vega-Lite, as a dictionary that its manual describes. Nothing is
+copied or checked while the dictionary is made. Only drawing needs the extra ``figures``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CHANNELS: Mapping[str, Channel] = {
 
 
 def raw(field: str, kind: str = "nominal") -> Channel:
-    """Return a channel with a field's value as colour, shape or size, without scale or legend."""
+    """Return a channel that uses a field's value directly, without scale or legend."""
     return {"field": field, "type": kind, "scale": None, "legend": None}
 
 
@@ -45,12 +45,12 @@ _INKS: Mapping[str, tuple[str, Channel]] = {
 
 
 def layer(mark: str, rows: Rows, ink: str = "", *, tips: bool = False, **properties: Any) -> Chart:
-    """Draw a layer: one mark for each row.
+    """Return a layer with one mark for each row.
 
-    - `ink`: the properties that the rows colour, of `_INKS`.
-    - `tips`: whether hovering shows each row's "tip"; a mark without one is silent.
+    - `ink`: the properties that take their colour from the rows, a key of `_INKS`.
+    - `tips`: whether a mark shows its row's "tip" when the pointer is on it.
     - `properties`: channels with a field; ``x`` and ``y`` in px; ``x2``, ``y2``, ``text`` and
-      ``detail`` as names of fields; the rest is the mark's style.
+      ``detail`` as names of fields; the rest is the style of the mark.
     """
     encoding = dict(_INKS[name] for name in ink.split())
     style: Style = {}
@@ -69,7 +69,7 @@ def layer(mark: str, rows: Rows, ink: str = "", *, tips: bool = False, **propert
 
 
 def _encoded(name: str, given: Any) -> Channel:
-    """Return the channel of a field's name, or of a place in px."""
+    """Return the channel of a field's name, or of a position in px."""
     if isinstance(given, str):
         return {"field": given, **_CHANNELS[name]}
     return {"value": given}
@@ -92,18 +92,18 @@ def axis(
 
 
 def pixels(field: str) -> Channel:
-    """Return a channel of a field as px from the left or the top, without an axis."""
+    """Return a channel for a field with px from the left or the top, without an axis."""
     return {"field": field, "type": "quantitative", "scale": None, "axis": None}
 
 
 def heading(text: str, width_px: float) -> dict[str, Any]:
-    """Return the name of the vertical axis above it, where it can be read without turning."""
+    """Return the name of the vertical axis, written horizontally above the axis."""
     return {"text": text, "fontWeight": "normal", "fontSize": 11.5, "limit": width_px, "offset": 6}
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The drawing of a figure, in the fields of `Figure` of the same names."""
+    """The charts of a figure, in the fields that `Figure` also has."""
 
     panels: Iterable[Chart] = ()
     names: Iterable[str] = ()
@@ -116,13 +116,16 @@ NO_DRAWING = Drawing()
 
 
 def both_widths(draw: Callable[..., Chart], *content: Any, wide: bool = True) -> Drawing:
-    """Draw for wide screens, and for phones."""
+    """Return the drawing for wide screens and for phones.
+
+    - `draw`: draws the content; it is called once with `narrow` and once without.
+    """
     on_screen = draw(*content, narrow=False)
     on_phone = draw(*content, narrow=True)
     return Drawing([on_screen], narrow=[on_phone], wide=wide)
 
 
 def plot(layers: Iterable[Chart], width_px: float, height_px: float, title: str = "") -> Chart:
-    """Put layers on each other, under a heading of at most their width."""
+    """Return the chart of layers on top of each other, with a heading within their width."""
     named = {"title": heading(title, width_px)} if title else {}
     return {"layer": [*layers], "width": width_px, "height": height_px, **named}

@@ -1,4 +1,4 @@
-"""Figures drawn for the page, with their tables, and the numbers that it carries to be saved."""
+"""Figures drawn for the page, with their tables, and the files that the page contains."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ _FOOT_PX = 36.0
 
 @dataclass(frozen=True, slots=True)
 class PanelChoice:
-    """One of the panels that a reader chooses from.
+    """A panel that a reader can choose to see large.
 
-    - `id`: of the panel's drawing, which the small one shows again.
-    - `view`: the part of it that the small one shows: the plots without their axes' labels.
+    - `id`: the id of the panel's drawing, which the small drawing repeats.
+    - `view`: the view box of the small drawing: the plots without their axes' labels.
     """
 
     id: str
@@ -62,10 +62,10 @@ class PanelChoice:
 
 @dataclass(frozen=True, slots=True)
 class DrawnFigure:
-    """A figure with its panels drawn for the page.
+    """A figure whose panels are drawn for the page.
 
-    - `sources`: by publication and place in it, the places of each published figure in the page's
-      list, and its number there.
+    - `sources`: by publication and part, the anchor and the number of each published figure in the
+      page's list.
     """
 
     figure: Figure
@@ -77,9 +77,9 @@ class DrawnFigure:
 
     @property
     def open(self) -> bool:
-        """Whether the table is open: it is the exhibit, or it is short.
+        """Whether the table is shown at first: it is the only content, or it is short.
 
-        Open it takes the whole width, so that it is folded under a drawing of half the width.
+        A shown table takes the whole width, so it is hidden if the drawing has half the width.
         """
         if not self.panels:
             return not self.figure.folded
@@ -90,7 +90,7 @@ class DrawnFigure:
 
     @property
     def choices(self) -> list[PanelChoice]:
-        """The panels to choose from; none where all of them are drawn in one size."""
+        """The panels to choose from; empty if all panels are drawn in one size."""
         names = self.figure.names
         large = self.figure.large
         if large is None or len(self.panels) != len(names):
@@ -103,7 +103,7 @@ class DrawnFigure:
 
     @property
     def packed(self) -> bool:
-        """Whether the table's rows are packed: it is long, and folded away at first."""
+        """Whether the rows of the table are compressed: the table is long, and hidden at first."""
         return self.table is not None and not self.open and len(self.table.rows) > _PLAIN_ROWS
 
 
@@ -116,12 +116,12 @@ class TableView:
 
     @property
     def rows(self) -> Sequence[tuple[Field, ...]]:
-        """The rows that are shown."""
+        """The rows to show."""
         return self.table.rows[:_MOST_ROWS]
 
     @property
     def folds(self) -> int:
-        """Columns of a line on a phone, where a row of figures has two; 0 where it has one."""
+        """The number of columns per line if a phone shows a row in two lines; 0 for one line."""
         columns = self.table.columns
         if all(column.kind == "text" for column in columns):
             return 0
@@ -131,7 +131,7 @@ class TableView:
 
     @property
     def notes(self) -> list[tuple[str, str]]:
-        """The footnotes: letter and text."""
+        """The letter and text of each footnote."""
         texts = notes(self.letters)
         return [(letter, texts[caveat]) for caveat, letter in self.letters.items()]
 
@@ -142,7 +142,7 @@ class TableView:
 
 
 def _choice(panel_id: str, name: str, panel: Markup, *, large: bool) -> PanelChoice:
-    """Return a panel to choose, of which the small drawing leaves out the labels of the axes."""
+    """Return a panel to choose; its small drawing has no axis labels."""
     view = _VIEW.search(panel)
     width_px = float(view[1]) if view else 0.0
     height_px = float(view[2]) if view else 0.0
@@ -169,10 +169,10 @@ def _choice(panel_id: str, name: str, panel: Markup, *, large: bool) -> PanelCho
 def draw_figure(
     figure: Figure, *, explained: bool = False, numbers: Mapping[str, int] | None = None
 ) -> DrawnFigure:
-    """Draw a figure's panels and prepare its data table.
+    """Draw the panels of a figure and prepare its data table.
 
-    - `explained`: the page has a glossary, which the titles of axes then name.
-    - `numbers`: of the page's list of published figures, by their place.
+    - `explained`: whether the page has a glossary, to which the titles of axes then link.
+    - `numbers`: the numbers in the page's list of published figures, by anchor.
     """
     table = figure.data_table
     return DrawnFigure(
@@ -212,7 +212,7 @@ def _term_id(title: str) -> str:
 def _numbered_sources(
     figure: Figure, numbers: Mapping[str, int]
 ) -> dict[str, list[tuple[str, int]]]:
-    """Return the places and numbers of a figure's published figures in the page's list."""
+    """Return the anchors and numbers of a figure's published figures in the page's list."""
     sources: dict[str, list[tuple[str, int]]] = {}
     for anchor, name in figure.sources:
         if anchor in numbers:
@@ -221,7 +221,7 @@ def _numbered_sources(
 
 
 def _description(figure: Figure, index: int) -> str:
-    """Describe the content of a panel; the common part only once, where the reader begins."""
+    """Describe the content of a panel; only the first panel has the part common to all."""
     if figure.large is None or index == figure.large:
         return f"{figure.title}. {figure.text_summary}"
     return f"{figure.title}: {figure.names[index]}. The table below has its numbers."
@@ -239,7 +239,7 @@ _DIGITS = 7
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file that the page carries in itself."""
+    """A file that the page contains."""
 
     name: str
     about: str
@@ -248,7 +248,7 @@ class Download:
 
 
 def embed_numbers(document: Document) -> tuple[list[Download], list[str]]:
-    """Embed summary and samples as the page has room; also return the names of omitted files."""
+    """Return summary and samples as files, if the page has room, and the names of omitted files."""
     missing: list[str] = []
     if document.shown.notes:
         missing.append("samples.csv")
@@ -266,21 +266,21 @@ def embed_numbers(document: Document) -> tuple[list[Download], list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class _NumberTable:
-    """A table of numbers that a page may carry, and a description of it."""
+    """A table of numbers that a page may contain, and a description of the table."""
 
     name: str
     about: str
     frame: pl.DataFrame
 
     def packed(self) -> Download | None:
-        """Pack it; None where it has too many rows."""
+        """Return the table as a compressed file; None if it has too many rows."""
         if self.frame.height > _EMBEDDED_ROWS:
             return None
         return _csv(self.name, self.about, self.frame)
 
 
 def _tables(document: Document) -> Iterator[_NumberTable]:
-    """Yield the tables that a page may carry, the most important first."""
+    """Yield the tables that a page may contain, the most important first."""
     compared = document.comparison
     if not compared.alone:
         yield _NumberTable("comparison.csv", "every comparison", compared.table)
@@ -313,7 +313,7 @@ def _csv(name: str, about: str, frame: pl.DataFrame) -> Download:
 
 
 def figure_csv(figure: Figure) -> Download | None:
-    """Embed the numbers of one figure: in base units, or as its table shows them."""
+    """Return the numbers of a figure as a file: in base units, or else as the table shows them."""
     if figure.data:
         rows = _data_rows(figure.data)
     elif figure.data_table is not None:
@@ -333,7 +333,7 @@ def _data_rows(data: Sequence[Mapping[str, Scalar | None]]) -> list[Sequence[obj
 
 
 def _table_rows(table: Table) -> list[Sequence[object]]:
-    """Return the texts of a table, in which narrow spaces do not group digits."""
+    """Return the texts of a table, without narrow spaces that group digits."""
     rows: list[Sequence[object]] = [[column.title for column in table.columns]]
     for fields in (*table.rows, table.foot):
         if fields:
@@ -346,7 +346,10 @@ def _rounded(value: Scalar | None) -> Scalar | None:
 
 
 def _pack(name: str, about: str, kind: str, content: bytes) -> Download:
-    """Embed a file, packed unless it is small; the page's script unpacks it when it is saved."""
+    """Return a file that the page contains, compressed unless it is small.
+
+    The page's script decompresses the file when the reader saves it.
+    """
     if len(content) <= _PLAIN_BYTES:
         return make_download(name, about, kind, content)
     packed = gzip.compress(content, mtime=0)
@@ -354,6 +357,6 @@ def _pack(name: str, about: str, kind: str, content: bytes) -> Download:
 
 
 def make_download(name: str, about: str, kind: str, content: bytes) -> Download:
-    """Embed a file that the reader can save."""
+    """Return a file that the page contains and the reader can save."""
     encoded = base64.b64encode(content).decode()
     return Download(name, about, f"data:{kind};base64,{encoded}", len(content))

@@ -1,4 +1,4 @@
-"""The files of a report: the page, printed by Chromium as PDF, Markdown, and figures as files."""
+"""The files of a report: the page, its PDF (printed by Chromium), Markdown, and figures."""
 
 from __future__ import annotations
 
@@ -37,11 +37,14 @@ FORMATS = ("html", "md", "pdf")
 
 
 def default_page(run: Path, form: str) -> Path:
-    """Name the page of a run. Raises StoreError: there is another file, which may not be ours."""
+    """Return the path of the page of a run.
+
+    Raises StoreError: a file of that name exists that may not be a page of bareline.
+    """
     page = run / f"report.{form}"
     if os.path.lexists(page) and (page.is_symlink() or not page.is_file()):
         raise StoreError(
-            "is not a regular file, and is not written to",
+            "is not a regular file, so that bareline does not write to it",
             where=str(page),
             hint="remove it, or name another file with --out",
         )
@@ -55,10 +58,11 @@ def write_report(
     figures: Path | None = None,
     address: str = "",
 ) -> Path:
-    """Write the report as a page, as Markdown, or as PDF.
+    """Write the report as a page, as Markdown or as PDF, and return its path.
 
-    - `figures`: folder into which the figures were written, for Markdown to show them.
-    - `address`: where the page will be on the web; then it gets a picture for previews of links.
+    - `figures`: the folder of the written figures, which Markdown links.
+    - `address`: the page's future address on the web; if given, a picture for link previews is
+      written.
 
     Raises StoreError: the file cannot be written, or Chromium does not print it.
     """
@@ -77,7 +81,10 @@ def write_report(
 
 
 def write_figures(document: Document, folder: Path) -> list[Path]:
-    """Write every figure as SVG and as PNG. Raises StoreError: a file cannot be written."""
+    """Write every figure as SVG and PNG, and return the paths.
+
+    Raises StoreError: a file cannot be written.
+    """
     refuse_undrawn()
     figures, _ = draw_figures(document)
     charts: dict[str, Chart] = {}
@@ -90,7 +97,10 @@ def write_figures(document: Document, folder: Path) -> list[Path]:
 
 
 def write_validation(validation: Validation, folder: Path) -> list[Path]:
-    """Draw each model's predictions, as SVG and PNG. Raises StoreError: as for `write_figures`."""
+    """Write the chart of each model's predictions as SVG and PNG, and return the paths.
+
+    Raises StoreError: a file cannot be written.
+    """
     platform_looks = looks(sorted({trial.platform for trial in validation.trials}))
     charts: dict[str, Chart] = {}
     for score in validation.scores:
@@ -100,13 +110,19 @@ def write_validation(validation: Validation, folder: Path) -> list[Path]:
 
 
 def write_loss(loss: LossSplit, folder: Path) -> list[Path]:
-    """Draw a loss as a waterfall, as SVG and PNG. Raises StoreError: a file cannot be written."""
+    """Write the waterfall of a loss as SVG and PNG, and return the paths.
+
+    Raises StoreError: a file cannot be written.
+    """
     chart = waterfall_chart(loss, looks([loss.base, loss.platform]))
     return _write_charts({f"loss-{loss.platform}": chart}, folder)
 
 
 def write_growth(predictions: Sequence[ScalingPrediction], folder: Path) -> list[Path]:
-    """Draw a program's times by ranks, as SVG and PNG. Raises StoreError: as for `write_loss`."""
+    """Write the chart of a program's times over ranks as SVG and PNG, and return the paths.
+
+    Raises StoreError: a file cannot be written.
+    """
     most_ranks = predictions[0].points[-1].ranks
     return _write_charts({f"ranks-{most_ranks}": growth_chart(predictions)}, folder)
 
@@ -126,7 +142,10 @@ def _write_charts(
 
 
 def write_file(path: Path, content: str | bytes) -> Path:
-    """Write a file and its folders, whole or not at all. Raises StoreError: it cannot be done."""
+    """Write a file and its missing folders; never leave a partial file.
+
+    Raises StoreError: the file cannot be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, content)
@@ -140,7 +159,7 @@ def write_file(path: Path, content: str | bytes) -> Path:
 
 
 def print_page(html: str, path: Path) -> Path:
-    """Print a page to a PDF file.
+    """Print a page to a PDF file and return its path.
 
     Raises StoreError: no Chromium is installed, it fails, or the file cannot be written.
     """
@@ -181,7 +200,7 @@ def print_page(html: str, path: Path) -> Path:
 
 
 def render_markdown(document: Document, figures: Path | None = None) -> str:
-    """Return the report's text."""
+    """Return the report as Markdown."""
     about = (document.about, document.subtitle, document.study_description)
     lines = [escaped(line) for line in about if line]
     head = [f"# {escaped(document.title)}", "  \n".join(lines)]

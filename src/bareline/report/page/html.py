@@ -23,7 +23,7 @@ from bareline.vocabulary.sanitize import cleaned
 
 
 def render_page(document: Document, address: str = "") -> str:
-    """Return the page's HTML, for an address on the web if that is known."""
+    """Return the HTML of the page; `address` is its future address on the web, if known."""
     figures, empty = draw_figures(document)
     parts = sections(document, figures, empty)
     numbers = {anchor: number for number, anchor in enumerate(sources(document), 1)}
@@ -59,7 +59,7 @@ def render_page(document: Document, address: str = "") -> str:
 
 
 def _profile_figures(parts: Sequence[Section]) -> Iterator[Figure]:
-    """Yield the table of profiles, which is a figure that no exhibit draws."""
+    """Yield the table of profiles, which is not made by an exhibit."""
     for part in parts:
         for block in part.blocks:
             if isinstance(block, Figure) and block.id == "profiles":
@@ -67,7 +67,7 @@ def _profile_figures(parts: Sequence[Section]) -> Iterator[Figure]:
 
 
 def _anchors(figures: Sequence[Figure], parts: Sequence[Section]) -> set[str]:
-    """Return the ids of figures, sections and their parts, to which sentences may lead."""
+    """Return the ids of figures, sections and their parts, to which sentences may link."""
     anchors = {figure.id for figure in figures}
     for part in parts:
         anchors.add(part.anchor)
@@ -78,7 +78,7 @@ def _anchors(figures: Sequence[Figure], parts: Sequence[Section]) -> set[str]:
 
 
 def _other_sentences(document: Document, anchors: set[str]) -> list[tuple[Sentence, Link]]:
-    """Return the sentences about no layer, each with the place that it leads to."""
+    """Return the sentences that are about no layer, each with its link."""
     others = [sentence for sentence in document.statements if not sentence.about]
     return [(sentence, _evidence(sentence, anchors)) for sentence in others]
 
@@ -90,7 +90,7 @@ def _waterfalls(document: Document) -> list[Waterfall]:
 
 
 def _matrix(document: Document) -> dict[str, object]:
-    """Return the matrix of verdicts, and a line for each layer of which a platform measured it."""
+    """Return the matrix of verdicts, and lines for the platforms that measured only one layer."""
     glance = document.glance
     if glance is None or not glance.squares:
         return {"matrix": None, "shared": ()}
@@ -108,7 +108,7 @@ def _matrix(document: Document) -> dict[str, object]:
 
 
 def _evidence(sentence: Sentence, anchors: set[str]) -> Link:
-    """Return the place on the page that a sentence leads to; without its own, the overview."""
+    """Return the link of a sentence; if the sentence has none, a link to the overview."""
     evidence = sentence.evidence
     if evidence is None:
         return Link("overview", None)

@@ -1,8 +1,8 @@
-"""The preview of a link to a page: a few words always, a picture where it can be found.
+"""The preview of a link to a page: a few words, and a picture if its address is known.
 
-A program that shows a preview fetches the picture by an absolute address; a picture inside the
-page, as a ``data:`` address, is shown by none of them. So it is a file next to the page, and the
-page names it only where its own address is known.
+A program that shows a preview fetches the picture from an absolute address; none of these programs
+shows a picture inside the page (a ``data:`` address). So the picture is a file next to the page,
+and the page names it only if the page's own address is known.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ROW_PX = 34
 
 
 def description(document: Document) -> str:
-    """Format the answer in the few words that a preview has room for."""
+    """Return the answer in the few words for which a preview has room."""
     if document.glance:
         text = " ".join(clause.text for clause in document.glance.headline.clauses)
     else:
@@ -50,9 +50,9 @@ def picture_address(page: str) -> str:
 
 
 def picture_name(address: str) -> str:
-    """Name the picture's file after its page's; of letters, digits and ``._-`` alone.
+    """Return the file name of the picture: the name of the page, reduced to ``A-Za-z0-9._-``.
 
-    - `address`: where the page will be on the web; a part after ``?`` or ``#`` names no file.
+    - `address`: the page's future address on the web; a part after ``?`` or ``#`` is ignored.
     """
     page = urlsplit(address).path.rpartition("/")[2].removesuffix(".html")
     name = re.sub(r"[^\w.-]+", "-", page, flags=re.ASCII).strip("-.")
@@ -60,7 +60,7 @@ def picture_name(address: str) -> str:
 
 
 def picture(document: Document) -> bytes:
-    """Draw the picture: title, answer, and each layer's worst change."""
+    """Return the picture as PNG: title, answer, and each layer's worst change."""
     body = "".join([*_words(document), *_bars(document)])
     drawing = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH_PX}" height="{HEIGHT_PX}" '
@@ -98,7 +98,7 @@ def _bars(document: Document) -> Iterator[str]:
 
 
 def _bar(square: MatrixCell, platform: str, share: float, y: float) -> Iterator[str]:
-    """Draw a change as a bar, with its words and its platform after it."""
+    """Yield the SVG of a change: a bar, followed by its words and its platform."""
     ink = "better" if square.mark is Verdict.FASTER else "worse"
     width_px = max(2.0, share * _BAR_PX)
     yield f'<rect x="330" y="{y}" width="{width_px:.1f}" height="20" fill="{colour(ink)}"/>'
@@ -118,7 +118,7 @@ _LEAST_END = 2.0
 
 
 def _shares(glance: VerdictMatrix) -> dict[tuple[Layer, str], float]:
-    """Return the log of each certain change, as a share of the largest one."""
+    """Return the logarithm of each certain change, as a share of the largest one."""
     factors: dict[tuple[Layer, str], float] = {}
     for place, square in glance.squares.items():
         ratio = square.point.ratio if square.point else None

@@ -1,4 +1,4 @@
-"""The sections of a report in their order, as blocks: the content of the page and of Markdown."""
+"""The sections of a report in order, as blocks: the content of the page and of Markdown."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NPB_NOTE = (
 def sections(
     document: Document, figures: Sequence[Figure], empty: Sequence[ExhibitSpec]
 ) -> list[Section]:
-    """Return the sections that have something to show."""
+    """Return the sections that are not empty."""
     parts: list[Section] = []
     whole = tuple(figure for figure in figures if not figure.layer)
     if whole:
@@ -62,7 +62,7 @@ def sections(
 
 
 def _platforms(document: Document) -> Iterator[Block]:
-    """Yield the platforms and their roles, their use and their characteristics."""
+    """Yield the platforms with their roles, their use and their characteristics."""
     yield _platform_table(document)
     # The name of a platform that is named after its role is description enough.
     taken = {name: role for name, role in document.roles.items() if role.platform != name}
@@ -94,7 +94,7 @@ def _role_table(roles: Mapping[str, RoleKeys]) -> Table:
 
 
 def _characteristics(document: Document) -> Iterator[Block]:
-    """Yield the characteristics that differ, then details and equal ones, folded."""
+    """Yield the characteristics that differ; then, hidden at first, details and equal ones."""
     different: list[FactLine] = []
     details: list[FactLine] = []
     equal: list[FactLine] = []
@@ -120,14 +120,14 @@ def _characteristics(document: Document) -> Iterator[Block]:
 
 
 def _facts_table(document: Document, facts: Sequence[FactLine], label: str) -> Table:
-    """Tabulate facts with the platforms in the document's order."""
+    """Return the table of facts, with the platforms in the document's order."""
     order = [info.name for info in document.platforms]
     places = [order.index(name) for name in document.names]
     return facts_table(facts, document.names, places, label=label)
 
 
 def _layers(document: Document, figures: Sequence[Figure]) -> Iterator[Section]:
-    """Yield a section for each layer that has a figure, or a probe without any value."""
+    """Yield a section for each layer that has a figure, or a probe without values."""
     order = by_loss(document.findings, document.names[1:])
     for layer in Layer:
         layer_figures = [figure for figure in figures if figure.layer == layer]
@@ -155,7 +155,7 @@ def _probes_without_values(document: Document, layer: Layer) -> list[str]:
 def _layer_blocks(
     document: Document, layer: Layer, figures: Sequence[Figure], order: Sequence[str]
 ) -> list[Block]:
-    """Return a layer's sentences, its common figures, the menu of its probes, and these."""
+    """Return a layer's sentences, its common figures, a menu of probes, and their figures."""
     blocks: list[Block] = [*_words(document, layer)]
     blocks += [figure for figure in figures if not figure.probe]
     menu = strip(document.findings, layer, order)
@@ -177,7 +177,7 @@ def _silent_probe(document: Document, probe: str) -> Section:
 
 
 def _words(document: Document, layer: Layer) -> Iterator[Block]:
-    """Yield the verdict on a layer, all sentences about it, and its note."""
+    """Yield the verdict on a layer, all sentences about the layer, and its note."""
     if document.glance:
         line = layer_line(document.findings, document.glance.squares, layer)
         if line.parts:
@@ -199,7 +199,7 @@ def _probe(
 
 
 def _worst(document: Document, layer: Layer, drawn: Iterable[str]) -> str:
-    """Name the probe that loses most of those that are drawn; else the first."""
+    """Return the probe in `drawn` with the largest loss; if none loses, the first probe."""
     lost: dict[str, float] = {}
     for finding in document.findings:
         if finding.layer is layer and finding.grade.is_claim:
@@ -209,7 +209,7 @@ def _worst(document: Document, layer: Layer, drawn: Iterable[str]) -> str:
 
 
 def sources(document: Document) -> dict[str, PublishedPoint]:
-    """Return each published figure once, by its place in the page's list."""
+    """Return the published figures without duplicates, by their anchors in the page's list."""
     return {point.anchor: point for point in document.published}
 
 
@@ -227,7 +227,7 @@ def _published(document: Document) -> Iterator[Section]:
 
 
 def _published_table(points: Sequence[PublishedPoint]) -> Table:
-    """Tabulate published ratios by their numbers in the page's list."""
+    """Return the table of published ratios, numbered as in the page's list."""
     numbers = [Field(str(number), anchor=point.anchor) for number, point in enumerate(points, 1)]
     rows = Rows(points).fields("no.", numbers)
     rows.text("benchmark", _benchmark)

@@ -1,7 +1,7 @@
-"""Templates, style and script of the pages, sentences and terms as they set them.
+"""The templates, style and script of the pages, and the markup of sentences and terms.
 
-A term of the glossary is a link where it first occurs in a section: it is reached by keyboard,
-tapped on a telephone and kept in print; the page's script shows the explanation next to the word.
+A term of the glossary is a link at its first occurrence in a section. Such a link works with the
+keyboard, on a telephone and in print; the page's script shows the explanation next to the word.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bareline.vocabulary.units import count
 
 
 def render(name: str, scripts: Sequence[str], **content: object) -> str:
-    """Return the HTML of a template with style, scripts and the policy that allows only these."""
+    """Return the HTML of a template with style, scripts and a policy that allows only these."""
     light, dark = css_variables()
     style = read_asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
     script = "".join(map(read_asset, scripts))
@@ -46,7 +46,7 @@ def render(name: str, scripts: Sequence[str], **content: object) -> str:
 
 
 def content_policy(style: str, script: str) -> str:
-    """Allow nothing but the page's own style and script, by their hashes."""
+    """Return the policy that allows only the page's own style and script, by their hashes."""
 
     def digest(text: str) -> str:
         sha256 = hashlib.sha256(text.encode()).digest()
@@ -66,7 +66,7 @@ def read_asset(name: str) -> str:
 
 @cache
 def template_environment() -> jinja2.Environment:
-    """Return the templates, with escaping on."""
+    """Return the environment of the templates, with escaping on."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("bareline.report.page"),
         autoescape=True,
@@ -132,7 +132,7 @@ _UNIT = re.compile(
 
 
 def unbroken(text: str) -> str:
-    """Let no line part a number from its unit, or a change's value from its arrow."""
+    """Return a text in which no line break separates a number and its unit, or a change's arrow."""
     return _UNIT.sub("\u00a0", text).replace(" → ", "\u00a0→\u00a0")
 
 
@@ -141,7 +141,10 @@ _UNBROKEN = 24
 
 
 def sentence_markup(sentence: Sentence) -> Markup:
-    """Set amounts bold, intervals lighter, names unbroken; a long sentence as a list of clauses."""
+    """Return the HTML of a sentence: bold amounts, lighter intervals, unbroken names.
+
+    A long sentence becomes a list of clauses.
+    """
     if sentence.lead is None or not sentence.is_long:
         return _set(sentence)
     item = Markup("<li>{}</li>")
@@ -163,7 +166,7 @@ def _set(sentence: Sentence) -> Markup:
 
 
 def _set_part(part: Part, text: str) -> Markup:
-    """Set the text of a part; a lead and a platform's name stay as they are."""
+    """Return the HTML of a part of a sentence; leads and names of platforms are not changed."""
     match part:
         case Lead():
             return Markup('<span class="lead">{}</span>').format(part.name)
@@ -185,10 +188,10 @@ _TOKENS = re.compile(f"{_SKIPPED}|{_NAMES}|<[^>]*>", re.DOTALL)
 
 
 def link_terms(page: str) -> str:
-    """Link the first of each term in a section's text to the glossary.
+    """Return the HTML of a section with the first occurrence of each term linked to the glossary.
 
-    - `page`: HTML as the page's template gives it: texts and attributes are escaped, so that ``<``
-      and ``>`` are at the ends of tags alone.
+    - `page`: HTML from the page's template, in which texts and attributes are escaped, so that
+      ``<`` and ``>`` occur only at the ends of tags.
     """
     begin = page.index("<main")
     end = page.index('<section id="glossary">')

@@ -1,1 +1,1 @@
-"""A profile as people read it: in the terminal and as a page."""
+"""The display of a profile, in the terminal and as a page."""

@@ -47,7 +47,7 @@ _SECTIONS = {
 
 
 def render_profile_page(profile: Profile) -> str:
-    """Return the page's HTML."""
+    """Return the HTML of a profile's page."""
     rows = with_nulls(to_rows(profile), [])
     rows_json = json.dumps(rows, ensure_ascii=False, allow_nan=False).encode()
     page = render(
@@ -64,7 +64,7 @@ def render_profile_page(profile: Profile) -> str:
 
 
 def _sections(profile: Profile) -> list[tuple[str, str, list[DrawnFigure]]]:
-    """Return the id, the heading and the figures of each section that has any."""
+    """Return the id, the heading and the figures of each section that has figures."""
     by_section: dict[str, list[DrawnFigure]] = {name: [] for name in _SECTIONS}
     for figure in figures(profile):
         by_section[figure.layer].append(draw_figure(figure))
@@ -72,7 +72,7 @@ def _sections(profile: Profile) -> list[tuple[str, str, list[DrawnFigure]]]:
 
 
 def figures(profile: Profile) -> list[Figure]:
-    """Draw all figures of the profile."""
+    """Return all figures of the profile."""
     drawn = [
         Figure(id="split", title="Time per rank", layer="time", data_table=split_table(profile)),
         _ranks(profile),
@@ -87,7 +87,7 @@ def figures(profile: Profile) -> list[Figure]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of a rank's time: its column, its colour, and the name of that."""
+    """A part of a rank's time: its column, its colour, and its name."""
 
     name: str
     column: str
@@ -105,7 +105,7 @@ _PARTS = (
 
 
 def _ranks(profile: Profile) -> Figure:
-    """Draw a bar for each rank, or for neighbouring ranks of many."""
+    """Return the figure with a bar for each rank; if there are many, for groups of neighbours."""
     together = math.ceil(profile.ranks / 48)
     table = (
         profile.rank_table.sort("rank")
@@ -145,7 +145,7 @@ def _rank_chart(table: pl.DataFrame, together: int, ranks: int) -> Chart:
 
 
 def _rank_bars(row: Mapping[str, Any], name: str, scale: Scale) -> Iterator[dict[str, Any]]:
-    """Yield the parts of a rank's time, one after the other."""
+    """Yield the parts of a rank's time, each beginning where the previous part ends."""
     begin = 0.0
     for part in _PARTS:
         time_ns = row[part.column]
@@ -164,14 +164,14 @@ def _rank_bars(row: Mapping[str, Any], name: str, scale: Scale) -> Iterator[dict
 
 
 def rank_name(group: int, together: int, ranks: int) -> str:
-    """Name a rank, or the neighbouring ranks that share one row."""
+    """Return the name of a rank, or of the neighbouring ranks that share a row."""
     first = group * together
     last = min(ranks, (group + 1) * together) - 1
     return f"rank {first}" if first == last else f"ranks {first} to {last}"
 
 
 def _rank_table(profile: Profile) -> Figure:
-    """Tabulate the facts of each rank: too many columns to be next to its bar."""
+    """Return the table of facts of each rank, which has too many columns to be next to the bars."""
     table = profile.rank_table.sort("rank")
     scale = unit_scale([float(value) * 1e-9 for value in table["wall_ns"]], "s")
     rows = Rows(table.iter_rows(named=True))
@@ -179,7 +179,7 @@ def _rank_table(profile: Profile) -> Figure:
     def numbers(
         title: str, name: str, factor: float = 1, write: Callable[[float], str] = whole
     ) -> None:
-        """Add a column of numbers, which are below zero where the system does not report them."""
+        """Add a column of numbers; a number below zero means that the system does not report it."""
         rows.number(title, partial(_reported, name, factor), write)
 
     def times(title: str, name: str) -> None:
@@ -208,7 +208,7 @@ def _rank_table(profile: Profile) -> Figure:
 
 
 def _reported(name: str, factor: float, row: Mapping[str, Any]) -> float | None:
-    """Return a number of a rank; None where the system does not report it."""
+    """Return a number of a rank; None if the system does not report it."""
     value: float = row[name]
     return value * factor if value >= 0 else None
 
@@ -232,7 +232,7 @@ def _calls(profile: Profile) -> Figure:
 
 
 def _histogram(name: str, sizes: Sequence[SizeSum]) -> Figure:
-    """Draw how many messages of each size a call made."""
+    """Return the histogram of the message sizes of one call."""
     has_few_bars = len(sizes) <= 3
     bars = [_size_bar(size, order) for order, size in enumerate(sizes)]
     angle = 0 if has_few_bars else -40
@@ -265,7 +265,7 @@ def _size_bar(size: SizeSum, order: int) -> dict[str, Any]:
 
 
 def _matrix(profile: Profile) -> Figure:
-    """Draw the bytes that each rank sends to each other one."""
+    """Return the matrix of the bytes that each rank sends to every other rank."""
     matrix = communication_matrix(profile, 64)
     size = len(matrix.bytes)
     block = matrix.block
@@ -301,7 +301,7 @@ def _matrix(profile: Profile) -> Figure:
 
 
 def _matrix_chart(cells: Sequence[dict[str, Any]], size: int, block: int) -> Chart:
-    """Draw the cells of a matrix in a frame, with the numbers of ranks at its sides."""
+    """Draw the cells of a matrix in a frame, with the numbers of the ranks at its sides."""
     labelled = _labelled_rows(size)
     across = _matrix_axis("to rank", [0, size], labelled, block)
     up = _matrix_axis("from rank", [size, 0], labelled, block)
@@ -320,14 +320,14 @@ def _matrix_chart(cells: Sequence[dict[str, Any]], size: int, block: int) -> Cha
 
 
 def _labelled_rows(size: int) -> Sequence[int]:
-    """Return the rows whose numbers are written: all of a few, else evenly chosen ones."""
+    """Return the rows that get a number: all if there are few, else evenly chosen ones."""
     if size <= _FEW_ROWS:
         return range(size)
     return [round(value - 1) for value in count_ticks([1, size]).values]
 
 
 def _matrix_axis(title: str, domain: Sequence[int], labelled: Sequence[int], block: int) -> Channel:
-    """Return an axis of a matrix, with the first rank of a row at the middle of the row."""
+    """Return an axis of a matrix; each label is a row's first rank, at the middle of the row."""
     middles = [row + 0.5 for row in labelled]
     labels: list[str] = []
     for row, middle in zip(labelled, middles, strict=True):
@@ -339,7 +339,7 @@ def _matrix_axis(title: str, domain: Sequence[int], labelled: Sequence[int], blo
 
 
 def _pairs(profile: Profile) -> Table:
-    """Tabulate the pairs of ranks that send most."""
+    """Return the table of the pairs of ranks that send most."""
     table = profile.send_table.sort("bytes", "count", descending=True).head(12)
 
     def rank(side: str, row: Mapping[str, Any]) -> Field:

@@ -1,4 +1,4 @@
-"""The tables and sentences of a profile, for both its page and the terminal."""
+"""The tables and sentences of a profile, for its page and for the terminal."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CallSizes = tuple[str, list[SizeSum]]
 
 @dataclass(frozen=True, slots=True)
 class _TimePart:
-    """A row of the split: a part of a rank's time (s); no share where it is not of that time."""
+    """A part of a rank's time, in s, with its share; None if it is not a part of the total time."""
 
     name: str
     share: float | None
@@ -46,7 +46,7 @@ class _TimePart:
 
 
 def split_table(profile: Profile) -> Table:
-    """Divide the mean rank's time into computing, MPI and files."""
+    """Return the table of the mean rank's time in computing, MPI and files."""
     split = time_split(profile)
     longest_s = max(part.mean_s for part in split)
     scale = unit_scale([longest_s], "s")
@@ -70,7 +70,7 @@ def _time_part(part: TimeShare) -> _TimePart:
 
 
 def regions_table(profile: Profile) -> Table | None:
-    """Tabulate the time of each region for computing and for calls; None without regions."""
+    """Return the table of each region's time in computing and in calls; None without regions."""
     regions = region_split(profile)
     if not regions:
         return None
@@ -85,7 +85,7 @@ def regions_table(profile: Profile) -> Table | None:
 
 
 def calls_table(calls: Sequence[CallSum]) -> Table:
-    """Sum up calls: time, number, data, waiting."""
+    """Return the table of calls: time, number, data, waiting."""
     longest_time_s = max((call.time_s for call in calls), default=0.0)
     rows = Rows(calls).text("call", lambda call: call_name(call.call, call.kind))
     rows.number("share", lambda call: call.share, percent_tenths)
@@ -111,14 +111,14 @@ def _add_times(
     kind: Kind = "number",
     absent: str = "–",
 ) -> None:
-    """Add a column of times, in a unit that fits all of them unless a scale is given."""
+    """Add a column of times, in a unit that fits all of them unless `scale` is given."""
     if scale is None:
         scale = unit_scale(list(map(time_s, rows.rows)), "s")
     rows.number(scale.titled(title), time_s, scale.show, kind=kind, absent=absent)
 
 
 def sites_table(sites: Sequence[CallSite]) -> Table:
-    """Sum up where calls come from."""
+    """Return the table of call sites."""
 
     def imbalance(site: CallSite) -> float | None:
         return site.imbalance if site.ranks > 1 else None
@@ -134,9 +134,9 @@ def sites_table(sites: Sequence[CallSite]) -> Table:
 
 
 def sizes_by_call(profile: Profile) -> list[CallSizes]:
-    """Return the messages by size of each call that has any.
+    """Return the messages by size of each call that has messages.
 
-    The calls that take most time first.
+    The calls with the most time come first.
     """
     by_call = grouped_by(sizes(profile), lambda size: (size.call, size.kind))
     named: list[CallSizes] = []
@@ -149,7 +149,7 @@ def sizes_by_call(profile: Profile) -> list[CallSizes]:
 
 
 def sizes_table(call_sizes: Sequence[SizeSum]) -> Table:
-    """Count the messages of one call by size."""
+    """Return the table of one call's messages by size."""
     rows = Rows(call_sizes)
     rows.column("size", lambda size: Field(size_range(size.low, size.high), size.low))
     rows.number("calls", lambda size: size.count)
@@ -159,7 +159,7 @@ def sizes_table(call_sizes: Sequence[SizeSum]) -> Table:
 
 
 def subtitle(profile: Profile) -> str:
-    """Describe the number of ranks and nodes, the MPI library and the time."""
+    """Describe the numbers of ranks and nodes, the MPI library and the time of the profile."""
     began = datetime.fromtimestamp(profile.began_unix_ns * 1e-9, UTC)
     ranks = count(profile.ranks, "rank")
     nodes = count(profile.nodes, "node")
@@ -168,7 +168,7 @@ def subtitle(profile: Profile) -> str:
 
 
 def size_range(low: int, high: int) -> str:
-    """Format a size or a bin of sizes, e.g. ``1 KiB`` or ``1 to 2 KiB``."""
+    """Format a size, or a range of sizes, e.g. ``1 KiB`` or ``1 to 2 KiB``."""
     if low == high or format_size(low) == format_size(high):
         return format_size(low)
     is_bin = high & (high + 1) == 0 and high >= 1023
@@ -183,7 +183,7 @@ def size_range(low: int, high: int) -> str:
 
 
 def findings(profile: Profile) -> list[str]:
-    """Describe in a few sentences where the time goes."""
+    """Return a few sentences that describe where the time goes."""
     split = time_split(profile)
     parts = [part for part in split if part.is_part and part.share >= 0.01]
     wholes = [part for part in split if not part.is_part and part.share >= 0.0005]
@@ -205,7 +205,7 @@ def _shares_words(parts: Sequence[TimeShare]) -> str:
 
 
 def _other_threads(profile: Profile) -> list[str]:
-    """Describe the MPI calls of threads other than the main ones, where there are any."""
+    """Describe the MPI calls of threads other than the main threads, if there are any."""
     threads = int(profile.rank_table["threads"].sum()) - profile.ranks
     if threads <= 0:
         return []
@@ -218,7 +218,7 @@ def _other_threads(profile: Profile) -> list[str]:
 
 
 def _imbalance_words(profile: Profile) -> list[str]:
-    """Describe how unevenly ranks compute, where there are several."""
+    """Describe how unevenly ranks compute, if there are several ranks."""
     uneven = imbalance(profile)
     if profile.ranks < 2 or uneven.most_s <= 0:
         return []
@@ -230,7 +230,7 @@ def _imbalance_words(profile: Profile) -> list[str]:
 
 
 def disturbances(profile: Profile) -> list[str]:
-    """Describe the doubts about all numbers: ranks without a core, time that was stolen."""
+    """Describe the disturbances that affect all numbers: ranks without a core, stolen time."""
     doubts = []
     queued = queued_share(profile)
     if queued > DISTURBED:

@@ -1,4 +1,4 @@
-"""A profile in the terminal, findings first, and two side by side, the largest change first."""
+"""The display of one profile, or of two compared profiles, in the terminal."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ P = TypeVar("P", CallPair, SitePair)
 
 
 def profile_blocks(profile: Profile, *, everything: bool = False) -> Iterator[Block]:
-    """Show a profile; `everything` leaves no call or size out."""
+    """Yield the blocks of a profile, findings first; `everything` includes all calls and sizes."""
     yield Remark(profile.command, "bold")
     yield Remark(subtitle(profile), "muted")
     yield Remark()
@@ -73,7 +73,7 @@ def profile_blocks(profile: Profile, *, everything: bool = False) -> Iterator[Bl
 
 
 def _calls(profile: Profile, *, everything: bool) -> list[Block]:
-    """Return the table of the calls that take most time, and the number of the other ones."""
+    """Return the table of the calls with the most time, and the number of the remaining calls."""
     calls = top_calls(profile)
     if not calls:
         return []
@@ -86,7 +86,7 @@ def _calls(profile: Profile, *, everything: bool) -> list[Block]:
 
 
 def profile_line_blocks(lines: Sequence[ProfileLine]) -> Iterator[Block]:
-    """Yield the contents of the profiles of a run's trials, and how to look at one."""
+    """Yield the contents of the profiles of a run's trials, and the command that shows one."""
     if not lines:
         return
     yield Remark("Profiles: shares of the ranks' time, medians over trials", "bold")
@@ -100,7 +100,7 @@ def profile_line_blocks(lines: Sequence[ProfileLine]) -> Iterator[Block]:
 
 
 def _sizes(profile: Profile, *, everything: bool) -> Table | None:
-    """Draw how many messages of each size the busiest calls made; None without messages."""
+    """Return the table of the busiest calls' messages by size; None without messages."""
     calls = sizes_by_call(profile)
     scale = _mean_scale(calls)
     if not everything:
@@ -121,7 +121,7 @@ def _sizes(profile: Profile, *, everything: bool) -> Table | None:
 
 @dataclass(frozen=True, slots=True)
 class _SizeBar:
-    """The messages of one size; `most` are the messages of the call's most frequent size."""
+    """The messages of one size; `most` is the number of messages of the most frequent size."""
 
     name: str
     size: SizeSum
@@ -129,12 +129,12 @@ class _SizeBar:
 
     @property
     def length(self) -> int:
-        """The characters of its bar."""
+        """The length of the bar in characters."""
         return max(1, round(20 * self.size.count / self.most))
 
 
 def _mean_scale(calls: Sequence[CallSizes]) -> Scale:
-    """Return the unit of the mean times of all sizes."""
+    """Return the unit for the mean times of all sizes."""
     means_s: list[float] = []
     for _, sizes in calls:
         means_s += [size.mean_s for size in sizes]
@@ -142,7 +142,7 @@ def _mean_scale(calls: Sequence[CallSizes]) -> Scale:
 
 
 def _size_bars(name: str, sizes: Sequence[SizeSum], *, everything: bool) -> Iterator[_SizeBar]:
-    """Yield the sizes of a call that take most time, in their order; only the first is named."""
+    """Yield the sizes of a call with the most time, in rising order; the first row has the name."""
     most = max(size.count for size in sizes)
     listed = sizes
     if not everything:
@@ -153,7 +153,7 @@ def _size_bars(name: str, sizes: Sequence[SizeSum], *, everything: bool) -> Iter
 
 
 def _matrix(profile: Profile) -> Iterator[Block]:
-    """Draw the communication matrix, its cells shaded by their bytes."""
+    """Yield the communication matrix, with cells shaded by their bytes."""
     matrix = communication_matrix(profile, 32)
     each = f", {matrix.block} ranks a row" if matrix.block > 1 else ""
     yield Remark()
@@ -174,7 +174,7 @@ def _matrix(profile: Profile) -> Iterator[Block]:
 
 
 def _shade_levels(matrix: Matrix) -> list[list[int]]:
-    """Return the place of each cell's shade in `_SHADES`: the first where nothing was sent."""
+    """Return the index of each cell's shade in `_SHADES`: 0 if nothing was sent."""
     shades = len(_SHADES) - 1
     levels = np.minimum(matrix.strength * shades, shades - 1).astype(int)
     rows: list[list[int]] = np.where(matrix.count > 0, 1 + levels, 0).tolist()
@@ -182,7 +182,7 @@ def _shade_levels(matrix: Matrix) -> list[list[int]]:
 
 
 def profile_pair_blocks(both: ProfileComparison) -> Iterator[Block]:
-    """Show two profiles: the times first, then calls and sizes by how much they change."""
+    """Yield the comparison of two profiles: times, then calls and sizes by their change."""
     yield Remark(_times_words(both), "bold")
     if both.alike:
         yield Remark(f"They are not alike: {both.alike}.", "caution")
@@ -197,7 +197,7 @@ def profile_pair_blocks(both: ProfileComparison) -> Iterator[Block]:
 
 
 def _times_words(both: ProfileComparison) -> str:
-    """Compare the times of two profiles."""
+    """Describe how the times of two profiles differ."""
     times = both.split[0]
     assert times.before is not None and times.after is not None
     ratio = times.ratio or 1.0
@@ -263,7 +263,10 @@ def _counts(pairs: Sequence[CallPair], *, sized: bool = False) -> Rows[CallPair]
 
 
 def _compared(rows: Rows[P], scale: Scale, *, uneven: bool = True) -> Table:
-    """Add the times of pairs and their change; `uneven`: also how uneven the ranks are."""
+    """Add columns with the times of both profiles and their change.
+
+    - `uneven`: whether columns show how uneven the ranks are.
+    """
 
     def before(pair: P) -> float | None:
         return _time_s(pair, pair.time_s_before, pair.imbalance_before)
@@ -282,7 +285,7 @@ def _compared(rows: Rows[P], scale: Scale, *, uneven: bool = True) -> Table:
 
 
 def _time_s(pair: CallPair | SitePair, time_s: float, imbalance: float | None) -> float | None:
-    """Return the time in a call or at a place; a place that one profile lacks has no time there."""
+    """Return the time in a call or at a call site; None if the profile lacks that call site."""
     if isinstance(pair, SitePair) and not imbalance:
         return None
     return time_s

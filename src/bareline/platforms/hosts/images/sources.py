@@ -177,7 +177,7 @@ def archive_of(release: str | None, cache_folder: Path) -> Archive:
         except PlatformError as error:
             listed.unlink()
             raise PlatformError(
-                f"the host's package sources give no release '{release}': {error.what}",
+                f"the host's package sources have no release '{release}': {error.what}",
                 where="release",
                 hint="name a release that they have, such as bookworm, and see that the host has "
                 "its keys (package debian-archive-keyring)",
@@ -293,7 +293,7 @@ def bootstrap(
     replace_file(log, ended.stdout + ended.stderr, durable=False)
     if ended.exit_code:
         errors = [line for line in ended.stderr.splitlines() if line.strip().startswith("E: ")]
-        hint = "see that this host reaches its package sources: `apt-get update`"
+        hint = "check that this host reaches its package sources: `apt-get update`"
         if any(word in ended.stderr for word in ("subuid", "newuidmap", "unshare")):
             hint = "without root it needs user namespaces and `newuidmap` (package uidmap); or run "
             hint += "as root"

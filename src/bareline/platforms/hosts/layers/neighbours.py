@@ -60,7 +60,9 @@ class Neighbours(BaseModel):
     @model_validator(mode="after")
     def _fits_together(self) -> Neighbours:
         if self.load in ("idle", "same") and (self.workers or self.cores):
-            raise ValueError(f'neighbours of load = "{self.load}" take neither workers nor cores')
+            raise ValueError(
+                f'neighbours of load = "{self.load}" take neither the key workers nor the key cores'
+            )
         return self
 
     @property
@@ -267,7 +269,7 @@ class _Load:
         enough = _READY_TICKS_ARITHMETIC if self._least else _READY_TICKS
         while (now := self.read()).ticks < enough:
             if now.processes == 0 or time.monotonic() > deadline:
-                raise self._failure("did not begin to work")
+                raise self._failure("did not start its work")
             time.sleep(_POLL_S)
         self._began = now
 

@@ -75,7 +75,7 @@ def text_of(content: str, node: str, noun: str) -> str:
     try:
         return base64.b64decode(content, validate=True).decode(errors="replace")
     except ValueError as error:
-        raise PlatformError(f"{noun} did not arrive whole", where=node) from error
+        raise PlatformError(f"{noun} arrived incomplete", where=node) from error
 
 
 def _odd(noun: str, text: str, node: str) -> PlatformError:

@@ -190,7 +190,7 @@ def make_room(count: int) -> None:
     if hard != resource.RLIM_INFINITY:
         if hard < needed:
             raise PlatformError(
-                f"{count} connections want {needed} open files, and {hard} are allowed",
+                f"{count} connections want {needed} open files, but only {hard} are allowed",
                 hint="raise the hard limit (`ulimit -Hn`), or use fewer hosts at a time",
             )
         wanted = min(wanted, hard)

@@ -93,5 +93,5 @@ class Budget:
             raise TimeUp(
                 f"its instances have existed for {self.hours:.3g} hours together, `max_hours` "
                 f"allows {most:g}",
-                hint="raise it, or `bareline continue` goes on with new ones",
+                hint="raise max_hours, or continue with new instances: `bareline continue`",
             )

@@ -254,7 +254,8 @@ def _remove(
             raise PlatformError(
                 f"the {left[0].kind} is still there {_GONE_S:.0f} s after it was to be removed",
                 where=left[0].name,
-                hint="`bareline platforms clean` tries again; it may cost until then",
+                hint="`bareline platforms clean` tries again; the resource may cost money "
+                "until then",
             )
         if left:
             time.sleep(_LOOK_S)

@@ -144,7 +144,8 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
 
     - `conflict_is_busy`: whether a conflict of this request ends without action.
 
-    Raises ToolMissing: the SDK is not installed. Raises Busy: the same request may succeed later.
+    Raises ToolMissing: the SDK is not installed.
+    Raises Busy: the same request may succeed later.
     Raises QuotaReached: the project's quota is used up.
     """
     try:
@@ -198,7 +199,7 @@ def _refused(code: int | None, reason: str, response: Any, conflict_is_busy: boo
         return Busy(text, retry_after_s=after_s)
     if code == 401:
         return PlatformError(
-            f"the cloud does not let you in: {text}", hint="see the login in your clouds.yaml"
+            f"the cloud rejects the login: {text}", hint="see the login in your clouds.yaml"
         )
     return PlatformError(text)
 

@@ -225,7 +225,7 @@ class VmAllocation(RemoteAllocation):
         if self._broken:
             name, reason = next(iter(self._broken.items()))
             raise PlatformError(
-                f"the guest broke during the trial: {reason}", where=name, hint=self.lost_hint
+                f"the guest failed during the trial: {reason}", where=name, hint=self.lost_hint
             ) from cause
 
     def repair(self) -> None:

@@ -24,7 +24,7 @@ def _size_bytes(given: object) -> object:
     except BarelineError as error:
         raise ValueError(str(error)) from error
     except OverflowError as error:
-        raise ValueError("the size is beyond any memory") from error
+        raise ValueError("the size is larger than any memory") from error
 
 
 def parse_cpu_set(text: str) -> tuple[int, ...]:
@@ -42,7 +42,7 @@ def parse_cpu_set(text: str) -> tuple[int, ...]:
             raise ValueError(f"{text[:40]!r} names a processor above {10**_DIGITS - 1}")
         cpus.update(range(int(first), int(last or first) + 1))
     if not cpus:
-        raise ValueError(f"{text[:40]!r} names no processor")
+        raise ValueError(f"{text[:40]!r} contains no number of a processor")
     return tuple(sorted(cpus))
 
 

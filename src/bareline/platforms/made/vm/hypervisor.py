@@ -109,7 +109,10 @@ class Hypervisor:
         number = self._popen.pid
         children = Path(f"/proc/{number}/task/{number}/children").read_text(encoding="ascii")
         if not children.strip():
-            raise PlatformError("the enclosure of the guests has ended", hint=self.last_words())
+            raise PlatformError(
+                "the process with the namespaces that contain the guests has ended",
+                hint=self.last_words(),
+            )
         return int(children.split()[0])
 
     def inside(self, argv: Sequence[str]) -> list[str]:
@@ -134,7 +137,8 @@ class Hypervisor:
         for path in ("/etc/libvirt", *(f"/var/{name}/libvirt" for name in ("lib", "cache", "log"))):
             if not Path(path).is_dir():
                 raise ToolMissing(
-                    f"libvirt is not whole: {path} is missing", hint=install_hint("libvirtd")
+                    f"the installation of libvirt is incomplete: {path} is missing",
+                    hint=install_hint("libvirtd"),
                 )
         for name in ("etc", "lib", "log"):
             (self.folder / name).mkdir()

@@ -231,10 +231,7 @@ def device_problem(*, own_kernel: bool = False) -> str:
     if not _DEVICE.exists():
         return f"{_DEVICE} does not exist: no hardware virtualization, or its module is not loaded"
     if module_behind() == "kvm_pvm" and not own_kernel:
-        return (
-            f"{_DEVICE} belongs to kvm_pvm, which interprets kernels that are not made for it, "
-            "so that guests never come up"
-        )
+        return f"{_DEVICE} is provided by kvm_pvm, on which ordinary guest kernels do not boot"
     if not os.access(_DEVICE, os.R_OK | os.W_OK):
         return f"{_DEVICE} may not be opened by this user"
     return ""

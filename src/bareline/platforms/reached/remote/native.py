@@ -189,7 +189,7 @@ def build_there(nodes: Nodes) -> NativeBuild:
     where = nodes.nodes[0].name
     if nodes.mpi.mpicc is None:
         raise ToolMissing(
-            f"{nodes.mpi.title} is there without its compiler wrapper mpicc",
+            f"{nodes.mpi.title} is installed without its compiler wrapper mpicc",
             where=where,
             hint="install its development files there, or name their modules as `software`",
         )
@@ -221,7 +221,7 @@ def _finished(answers: Mapping[str, Sequence[str]], host: str) -> NativeBuild:
     target, toolchain, seconds = (answers.get(word, [""])[0] for word in words)
     if not (target and toolchain and re.fullmatch(r"\d{1,9}(\.\d{1,9})?", seconds)):
         answer = f"'{target[:60]}' of '{toolchain[:60]}' in '{seconds[:20]}' s"
-        raise BuildError(f"the node reports no build, but {answer}", where=host)
+        raise BuildError(f"the node reports no build of the programs, but {answer}", where=host)
     path = Path(target)
     return NativeBuild(
         toolchain=toolchain,

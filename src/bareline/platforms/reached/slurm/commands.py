@@ -35,7 +35,7 @@ def ask(*argv: str, timeout_s: float = 60.0) -> Finished:
 def run_checked(*argv: str) -> str:
     """Run one of Slurm's programs and return its output; raise an error if the program fails."""
     failed = f"`{argv[0]}` failed"
-    return ask(*argv).require_success(failed, hint="see that `sinfo` works here").stdout
+    return ask(*argv).require_success(failed, hint="check that `sinfo` works here").stdout
 
 
 def last_line(text: str) -> str:

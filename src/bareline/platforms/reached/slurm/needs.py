@@ -23,8 +23,8 @@ def look_at_free_node(words: Sequence[str], software: Sequence[str] = ()) -> Nod
     - `words`: the request for nodes, in options of ``salloc`` and ``sbatch``.
     - `software`: modules and environments that the node loads first.
 
-    Raises NotNow: no node is free within some seconds. Raises PlatformError: Slurm refuses the
-    request, or the node does not answer.
+    Raises NotNow: no node is free within some seconds.
+    Raises PlatformError: Slurm refuses the request, or the node does not answer.
     """
     # A separate job on a node that may be shared; options that come later count.
     wanted = [word for word in words if word != "--exclusive"]
@@ -35,7 +35,7 @@ def look_at_free_node(words: Sequence[str], software: Sequence[str] = ()) -> Nod
         why = commands.last_line(ended.stderr) or ended.why
         if _BUSY.search(ended.stderr) or ended.timed_out:
             raise NotNow(f"no node is free within {_WAIT_S} s ({why})")
-        raise PlatformError(f"srun refuses: {why}", hint="see that `sinfo` works here")
+        raise PlatformError(f"srun refuses: {why}", hint="check that `sinfo` works here")
     return read_needs(ended.stdout)
 
 

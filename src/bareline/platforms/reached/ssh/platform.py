@@ -271,7 +271,9 @@ class SshPlatform(RemotePlatform[SshOptions]):
         with self.starting(layout):
             if layout.nodes > len(names):
                 hosts = count(len(names), "host")
-                raise PlatformError(f"{layout.nodes} nodes are wanted of {hosts}")
+                raise PlatformError(
+                    f"{layout.nodes} nodes are requested, but the inventory has only {hosts}"
+                )
         make_room(nodes)
         # The path of a socket has 107 characters at most.
         with owned_folder(_SOCKETS, _FOLDER) as folder, ExitStack() as stack:

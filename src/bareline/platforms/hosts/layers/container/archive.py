@@ -321,7 +321,7 @@ def repack(packed: BinaryIO, target: Path, budget: UnpackingBudget) -> None:
         with closing(tar):
             for entry in _entries(tar, forward):
                 if not any(is_kind(entry) for is_kind in _KINDS):
-                    raise ArchiveError(f"{entry.name[-80:]} is of a kind that is not unpacked")
+                    raise ArchiveError(f"{entry.name[-80:]} is of a type that cannot be unpacked")
                 safe_entry = harmless(entry)
                 if safe_entry is None:
                     continue
@@ -389,7 +389,7 @@ class ImageArchive:
             manifests = list_at(content["manifests"], f"{name}: manifests")
             name = _blob(*_ours(manifests, f"{name}: manifests"))
             content = self._described(name)
-        raise ArchiveError(f"more than {_MOST_INDEXES} indexes name one another")
+        raise ArchiveError(f"more than {_MOST_INDEXES} indexes refer to one another")
 
     def _docker_layers(self) -> list[str]:
         name = "manifest.json"

@@ -107,7 +107,7 @@ def _refusal(error: BaseException, archive: Path) -> PlatformError:
     """Return the error that explains why an archive was not unpacked."""
     where = str(archive)
     if isinstance(error, OverBudget):
-        return PlatformError(f"is not unpacked: {error}", where=where, hint=_LARGER)
+        return PlatformError(f"cannot be unpacked: {error}", where=where, hint=_LARGER)
     if isinstance(error, OSError) and error.errno is not None:
         path = error.filename
         place = f" ({path})" if path and str(path) != where else ""

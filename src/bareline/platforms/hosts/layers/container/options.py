@@ -96,7 +96,7 @@ class ContainerKeys(Options):
         if runtime and runtime.whole and not self.one_machine:
             raise ValueError(
                 f"`container`: {runtime.title} has no network here, so that no launcher reaches "
-                "into it: only a platform of type local has it"
+                "into it; use a platform of type local"
             )
         return self
 

@@ -186,7 +186,7 @@ class RunningContainers:
         inside = self._nodes.on_node(0, self.enter(line), stdin=script)
         if inside.exit_code or "libc" not in inside.stdout:
             raise PlatformError(
-                f"{self.runtime.title} starts no container here: {inside.why}",
+                f"{self.runtime.title} cannot start a container here: {inside.why}",
                 where=self._where,
                 hint="docs/how-to/containers.md lists the requirements of each runtime",
             )
