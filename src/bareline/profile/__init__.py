@@ -1,1 +1,1 @@
-"""Profiles of an application's MPI calls: run under the profiler, read, sum up."""
+"""Profiles of an application's MPI calls: making, reading and summing up profiles."""

@@ -1,4 +1,4 @@
-"""Two profiles side by side: before and after a change, or one program on two platforms."""
+"""Comparison of two profiles: before and after a change, or of one program on two platforms."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from bareline.profile.summary import START_UP, imbalance, queued_share, time_spl
 
 @dataclass(frozen=True, slots=True)
 class QuantityPair:
-    """``compare`` of profiles: the parts of a rank's time, and other differences.
+    """``compare`` of profiles: a part of a rank's time, or another quantity of both profiles.
 
-    - `before`, `after`: null where one profile has no such thing; `ratio`: after over before.
+    - `before`, `after`: null if one profile does not have the quantity; `ratio`: after over before.
     """
 
     type: Literal["split"]
@@ -30,11 +30,10 @@ class QuantityPair:
 
 @dataclass(frozen=True, slots=True)
 class CallPair:
-    """``compare`` of profiles: all calls of one function, per rank; or only the calls of one size.
+    """``compare`` of profiles: all calls of one function, per rank, or only its calls of one size.
 
-    - `imbalance_before`, `imbalance_after`: the most time of a rank over the mean of the ranks that
-      make such calls; of several sizes that of each, by its time. Null where a profile has no such
-      call.
+    - `imbalance_before`, `imbalance_after`: the largest time of a rank over the mean of the ranks
+      that make such calls, weighted by time over several sizes. Null if a profile has no such call.
     - `change_s`: the additional time.
     """
 
@@ -55,13 +54,13 @@ class CallPair:
 
 @dataclass(frozen=True, slots=True)
 class SitePair:
-    """``compare`` of profiles: one call site in both.
+    """``compare`` of profiles: one call site in both profiles.
 
-    A program that was changed in between calls from other lines: such a place appears twice, once
-    with each profile.
+    If the program was changed between the two profiles, its calls come from other lines. Such a
+    call site appears twice, once for each profile.
 
-    - `time_s_before`, `time_s_after`, `change_s`: a rank's mean.
-    - `imbalance_before`, `imbalance_after`: null where one profile has no such place.
+    - `time_s_before`, `time_s_after`, `change_s`: the mean over the ranks.
+    - `imbalance_before`, `imbalance_after`: null if the profile does not have the call site.
     """
 
     type: Literal["site"]
@@ -83,11 +82,13 @@ ComparisonRow = QuantityPair | CallPair | SitePair
 
 @dataclass(frozen=True, slots=True)
 class ProfileComparison:
-    """Two profiles.
+    """Two profiles and their differences.
 
     - `split`: the parts of a rank's time, then other differences.
-    - `calls`, `sizes`, `sites`: functions, those by message size, places; largest change first.
-    - `pairs_only_before`, `pairs_only_after`: pairs of ranks with messages in one of them only.
+    - `calls`, `sizes`, `sites`: the functions, the functions by message size, and the call sites;
+      the largest change is first.
+    - `pairs_only_before`, `pairs_only_after`: the number of pairs of ranks that exchange messages
+      only in that profile.
     """
 
     before: Profile
@@ -101,7 +102,7 @@ class ProfileComparison:
 
     @property
     def alike(self) -> str:
-        """Return the reason why their numbers cannot be compared; empty without one."""
+        """The reasons why numbers of the two profiles cannot be compared; empty if they can."""
         before = self.before
         after = self.after
         differences = []
@@ -114,13 +115,13 @@ class ProfileComparison:
         return "; ".join(differences)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return tidy rows, distinguished by ``type``."""
+        """Return tidy rows of four kinds, distinguished by ``type``."""
         rows: list[ComparisonRow] = [*self.split, *self.calls, *self.sizes, *self.sites]
         return list(map(asdict, rows))
 
 
 def compare_profiles(before: Profile, after: Profile) -> ProfileComparison:
-    """Put two profiles side by side; numbers of calls are per rank."""
+    """Return the comparison of two profiles; numbers of calls are per rank."""
     pairs_before = _sending_pairs(before)
     pairs_after = _sending_pairs(after)
     return ProfileComparison(
@@ -136,12 +137,12 @@ def compare_profiles(before: Profile, after: Profile) -> ProfileComparison:
 
 
 def _sending_pairs(profile: Profile) -> set[tuple[int, int]]:
-    """Return the pairs of cells of ranks with messages from the first to the second."""
+    """Return each pair (sender, receiver) of cells of the communication matrix with messages."""
     return set(profile.send_table.select("from", "to").iter_rows())
 
 
 def _split(before: Profile, after: Profile) -> Iterator[QuantityPair]:
-    """Yield the parts of a rank's time, then other differences."""
+    """Yield the parts of a rank's time, then the other quantities."""
     wall_before = _longest_s(before, "wall_ns")
     wall_after = _longest_s(after, "wall_ns")
     yield _quantity("run time, longest rank", "s", wall_before, wall_after)
@@ -166,7 +167,7 @@ def _quantity(name: str, unit: str, before: float | None, after: float | None) -
 
 
 def _longest_s(profile: Profile, column_ns: str) -> float:
-    """Return the largest value of a column of the ranks, in s."""
+    """Return the largest value of a column of the ranks' table, in s."""
     return float(profile.rank_table[column_ns].to_numpy().max()) * 1e-9
 
 
@@ -176,7 +177,7 @@ def _mean_times(profile: Profile) -> dict[str, float]:
 
 
 def _calls(before: Profile, after: Profile, keys: list[str]) -> tuple[CallPair, ...]:
-    """Pair the sums of the calls with the same keys, the largest change first."""
+    """Return the pairs of sums of calls with equal `keys`, the largest change first."""
     sums_before = _call_sums(before, keys)
     sums_after = _call_sums(after, keys)
     both = sums_before.join(sums_after, on=keys, how="full", coalesce=True, suffix="_after")
@@ -195,7 +196,7 @@ def _calls(before: Profile, after: Profile, keys: list[str]) -> tuple[CallPair, 
 
 
 def _call_sums(profile: Profile, keys: list[str]) -> pl.DataFrame:
-    """Return the calls, bytes and times per rank by some keys, and their imbalance."""
+    """Return the calls, bytes, times per rank and imbalance of the calls, summed by `keys`."""
     calls = profile.calls.filter(~pl.col("call").is_in(START_UP))
     if "size_low" in keys:
         calls = calls.filter(pl.col("bytes") > 0)
@@ -213,7 +214,7 @@ def _call_sums(profile: Profile, keys: list[str]) -> pl.DataFrame:
 
 
 def _sites(before: Profile, after: Profile) -> tuple[SitePair, ...]:
-    """Pair the call sites with the same call and place, the largest change first."""
+    """Return the pairs of call sites with equal call and place, the largest change first."""
     sites_before = _sites_by_place(before)
     sites_after = _sites_by_place(after)
     pairs = []
@@ -232,7 +233,7 @@ def _sites_by_place(profile: Profile) -> dict[tuple[str, str], CallSite]:
 
 
 def _side(side: str, site: CallSite | None, ranks: int) -> dict[str, Any]:
-    """Return the columns of a site in one of two profiles; zeros where it has none."""
+    """Return the columns of a call site in one profile; zeros if the profile does not have it."""
     columns: dict[str, Any] = {"count": 0, "bytes": 0, "time_s": 0.0, "imbalance": None}
     if site:
         columns = {

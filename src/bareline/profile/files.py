@@ -1,4 +1,4 @@
-"""Profiles as files: JSON lines, complete or refused with the reason in one line."""
+"""Profiles as files of JSON lines; a file is read completely or refused with one reason."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class _Header(BaseModel):
-    """The first line, after its schema and version were found to be ours."""
+    """The first line of a profile, apart from its schema and version."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
@@ -75,9 +75,9 @@ _HEAD_BYTES = 512
 
 
 def read_profile(path: Path) -> Profile:
-    """Read a profile, or the partial profile of a program that crashed.
+    """Return the profile in a file, or the partial profile of a program that crashed.
 
-    Raises ProfileError: it is missing, empty, damaged, cut off, or of another schema.
+    Raises ProfileError: the file is missing, empty, damaged, cut off, or of another schema.
     """
     journal = journal_of(path)
     try:
@@ -98,7 +98,10 @@ def read_profile(path: Path) -> Profile:
 
 
 def parse_profile(text: bytes | str, path: Path) -> Profile:
-    """Read the text of a profile from `path`; raises ProfileError as `read_profile`."""
+    """Return the profile in a text, which was read from `path`.
+
+    Raises ProfileError: as for `read_profile`.
+    """
     if not text.strip():
         raise ProfileError("the profile is empty", where=str(path), hint=_AGAIN)
     content = text.encode() if isinstance(text, str) else text
@@ -123,7 +126,7 @@ def parse_profile(text: bytes | str, path: Path) -> Profile:
 
 
 def _lines_by_kind(path: Path, lines: Sequence[Line]) -> dict[str, list[Line]]:
-    """Return the lines between the first and the last by their type."""
+    """Return the lines between the first and the last, by their type."""
     kinds: dict[str, list[Line]] = {"rank": [], "call": [], "site": [], "sends": []}
     added = {} if lines[0]["version"] == VERSION else dict.fromkeys(ADDED, -1)
     for number, line in enumerate(lines[1:-1], start=2):
@@ -135,7 +138,10 @@ def _lines_by_kind(path: Path, lines: Sequence[Line]) -> dict[str, list[Line]]:
 
 
 def _ranks(path: Path, lines: Sequence[Line], header: _Header) -> pl.DataFrame:
-    """Return the table of ranks; raises ProfileError: it has not the ranks of the header."""
+    """Return the table of ranks.
+
+    Raises ProfileError: the ranks are not those that the header names.
+    """
     ranks = _frame(path, lines, RANK_COLUMNS, "rank")
     numbers = ranks["rank"]
     if numbers.is_duplicated().any() or not numbers.is_between(0, header.ranks - 1).all():
@@ -147,7 +153,7 @@ def _ranks(path: Path, lines: Sequence[Line], header: _Header) -> pl.DataFrame:
 
 
 def is_profile(path: Path) -> bool:
-    """Whether a path names a profile, or the journal that a killed program left of one."""
+    """Whether a path names a profile, or the journal of a profile whose program was killed."""
     return path.is_file() or (not path.exists() and journal_of(path).is_file())
 
 
@@ -166,7 +172,10 @@ def begins_like_profile(path: Path) -> bool:
 
 
 def write_profile(profile: Profile, path: Path) -> None:
-    """Write a profile to a temporary file and move it; raises ProfileError where it cannot."""
+    """Write a profile to a temporary file and move it to `path`.
+
+    Raises ProfileError: the file cannot be written.
+    """
     lines = [json.dumps(line, ensure_ascii=False, allow_nan=False) for line in _lines(profile)]
     lines.append(json.dumps({"type": "end", "lines": len(lines)}))
     try:
@@ -181,13 +190,13 @@ def write_profile(profile: Profile, path: Path) -> None:
 
 @open_row
 class ProfileRow(TypedDict):
-    """``show`` of a profile: the reference has the columns of each type."""
+    """A row of ``show`` of a profile; the reference describes the columns of each type."""
 
     type: Literal["profile", "rank", "call", "site", "sends"]
 
 
 def to_rows(profile: Profile) -> list[Line]:
-    """Return everything as tidy rows in SI units, distinguished by ``type``."""
+    """Return the whole profile as tidy rows in SI units, distinguished by ``type``."""
     return [_in_seconds(line) for line in _lines(profile)]
 
 
@@ -244,7 +253,7 @@ def _parse(path: Path, texts: Sequence[bytes]) -> Iterator[Line]:
 
 
 def _not_json(path: Path, number: int, last: int) -> ProfileError:
-    """Return the error of a line that is not JSON; the last line may be cut off."""
+    """Return the error for a line that is not JSON; the last line may have been cut off."""
     if 1 < number < last:
         return _damaged(path, "a line is not JSON", number)
     reason = "is not a bareline profile" if number == 1 else "the profile is cut off"
@@ -252,7 +261,7 @@ def _not_json(path: Path, number: int, last: int) -> ProfileError:
 
 
 def _has_half(line: Line) -> bool:
-    """Whether a text contains half of a surrogate pair, which cannot be printed."""
+    """Whether a text in a line contains half of a surrogate pair, which cannot be printed."""
     try:
         json.dumps(line, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -294,7 +303,10 @@ def _frame(
     columns: Mapping[str, type[pl.DataType]],
     kind: str,
 ) -> pl.DataFrame:
-    """Return lines of a kind as a table; raises ProfileError: a line lacks a column or a value."""
+    """Return the lines of one kind as a table.
+
+    Raises ProfileError: a line lacks a column or a value.
+    """
     for line in lines:
         missing = columns.keys() - line.keys()
         if missing:
@@ -317,7 +329,7 @@ def _frame(
 
 
 def _finite(value: object) -> object:
-    """Return a number as a finite real one, None for one that is not finite."""
+    """Return a number as a finite real number, or None if it is not finite."""
     if isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if isinstance(value, float) and not math.isfinite(value):
@@ -326,7 +338,7 @@ def _finite(value: object) -> object:
 
 
 def _sends(path: Path, lines: Sequence[Line], cells: int) -> pl.DataFrame:
-    """Return the communication matrix, a row for each pair of cells."""
+    """Return the communication matrix as a table with a row for each pair of cells."""
     rows: list[Line] = []
     for line in lines:
         lists = [line[name] for name in _SENT if isinstance(line.get(name), list)]

@@ -1,7 +1,7 @@
-"""The partial profile of a program that never reached ``MPI_Finalize``.
+"""The partial profile of a program that did not reach ``MPI_Finalize``.
 
-The profiler keeps its counters in a file next to the profile, mapped into every rank's memory, so
-that they outlive any end.
+The profiler keeps its counters in a file next to the profile. The file is mapped into the memory of
+every rank, so that the counters remain if the program is killed.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ _MOST_NAMED = 10
 class _Head:
     """The first part of a journal.
 
-    - `cells`: rows and columns of the communication matrix, of `ranks_per_cell` ranks each.
-    - `names`: the calls by their number.
+    - `cells`: number of rows and columns of the communication matrix; a row has `ranks_per_cell`
+      ranks.
+    - `names`: name and kind of each call, by its number.
     """
 
     record: Record
@@ -54,7 +55,7 @@ class _Head:
 
 
 def journal_of(path: Path) -> Path:
-    """Name the journal of a profile."""
+    """Return the path of the journal of a profile."""
     return path.with_name(f"{path.name}.journal")
 
 
@@ -68,10 +69,10 @@ def is_journal(path: Path) -> bool:
 
 
 def read_journal(path: Path) -> Profile:
-    """Read a journal as an unfinished profile.
+    """Return the content of a journal as an unfinished profile.
 
-    Raises ProfileError: it is of another version, or no rank has written into it.
-    Raises OSError: it cannot be read.
+    Raises ProfileError: the journal is of another version, or no rank has written into it.
+    Raises OSError: the journal cannot be read.
     """
     with (
         open_regular(path) as file,
@@ -169,7 +170,7 @@ def _how_it_ended(slices: Sequence[Slice], ranks: int) -> str:
 
 
 def _named_ranks(ranks: list[int]) -> str:
-    """Name ranks, the first ten of many."""
+    """Format the numbers of ranks; of many, only the first ten."""
     texts = [str(rank) for rank in ranks[:_MOST_NAMED]]
     more = len(ranks) - len(texts)
     if more:

@@ -1,6 +1,6 @@
-"""The layout of a journal in its file, as native/pmpi/journal.h and table.h write it.
+"""The layout of a journal file, as native/pmpi/journal.h and table.h define it.
 
-All of it must change together with `VERSION`.
+If one of these three files changes, all must change, together with `VERSION`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PLACES = ("none", "self", "same-node", "other-node", "unknown")
 
 
 def struct(text: str, **nested: np.dtype[Any]) -> np.dtype[Any]:
-    """Return a structure by its fields and their types, in the order of the C headers."""
+    """Return a structure with the fields and types in `text`, in the order of the C headers."""
     named = (word.split(":") for word in text.split())
     return np.dtype([(name, nested.get(kind, kind)) for name, kind in named])
 

@@ -1,4 +1,4 @@
-"""The counters of the ranks in a journal: a slice of the file for each rank.
+"""The counters of the ranks in a journal: a part of the file (a slice) for each rank.
 
 A slice has a sheet for each thread of its rank, and a sheet has rows of calls and of messages.
 """
@@ -26,7 +26,7 @@ _NO_ROWS = np.empty(0, layout.ROW)
 class Sheet:
     """The counters of one thread.
 
-    - `head`: its totals, a record of `layout.SHEET`.
+    - `head`: the totals of the thread, a record of `layout.SHEET`.
     - `rows`: the rows in use, records of `layout.ROW`.
     - `cells`: the messages to each cell of ranks, records of `layout.CELL`; None without messages.
     """
@@ -41,7 +41,7 @@ class Slice:
     """The counters of one rank.
 
     - `head`: a record of `layout.SLICE`.
-    - `offset`: place of the slice in the file, in bytes.
+    - `offset`: position of the slice in the file, in bytes.
     """
 
     file: mmap.mmap
@@ -50,17 +50,17 @@ class Slice:
 
     @property
     def rank(self) -> int:
-        """Number of the rank."""
+        """The number of the rank."""
         return int(self.head["rank"])
 
     @property
     def state(self) -> int:
-        """How far the rank came: one of `layout.BEGUN`."""
+        """The state that the rank reached: one of `layout.BEGUN`."""
         return int(self.head["state"])
 
     @property
     def ns_per_tick(self) -> float:
-        """Nanoseconds of one tick of the rank's clock."""
+        """The duration of one tick of the rank's clock, in ns."""
         if not self.head["counter"]:
             return 1.0
         first = self.head["prepared"]
@@ -71,7 +71,10 @@ class Slice:
         return (int(last["ns"]) - int(first["ns"])) / ticks
 
     def sheets(self, cells: int) -> Iterator[Sheet]:
-        """Yield the sheet of each thread; `cells` is the width of the communication matrix."""
+        """Yield the sheet of each thread.
+
+        - `cells`: the number of columns of the communication matrix.
+        """
         # A place that appears twice would be counted twice, and a circle for ever.
         read_places: set[int] = set()
         places = self.head["sheet_at"][: int(self.head["sheets"])]
@@ -86,7 +89,7 @@ class Slice:
             yield Sheet(head, np.concatenate([_NO_ROWS, *rows]), self._cells(head, cells))
 
     def _is_new(self, place: int, read_places: set[int]) -> bool:
-        """Whether a place is inside of the slice and was not read before."""
+        """Whether the offset `place` is inside of the slice and was not read before."""
         return 0 < place < layout.SLICE_BYTES and place not in read_places
 
     def _chunks(self, sheet: Record, read_places: set[int]) -> Iterator[Records]:
@@ -130,7 +133,7 @@ def read_slices(file: mmap.mmap, ranks: int) -> Iterator[Slice]:
 
 
 def read_record(file: mmap.mmap, kind: np.dtype[Any], offset: int) -> Record | None:
-    """Return one structure; None where the file ends before it."""
+    """Return one structure; None if the file ends before the end of the structure."""
     records = read_records(file, kind, offset, 1)
     if records is None:
         return None
@@ -138,7 +141,7 @@ def read_record(file: mmap.mmap, kind: np.dtype[Any], offset: int) -> Record | N
 
 
 def read_records(file: mmap.mmap, kind: np.dtype[Any], offset: int, count: int) -> Records | None:
-    """Return `count` structures; None where the file ends before them."""
+    """Return `count` structures; None if the file ends before the end of the last structure."""
     end = offset + count * kind.itemsize
     if end > len(file):
         return None

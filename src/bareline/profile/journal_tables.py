@@ -1,4 +1,4 @@
-"""The tables of a profile, made of the counters in a journal: of ranks, calls and messages."""
+"""The tables of ranks, calls and messages of a profile, made from the counters in a journal."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ CallNames: TypeAlias = Sequence[CallName]
 
 
 def call_rows(rank_slice: Slice, sheets: Sequence[Sheet], names: CallNames) -> pl.DataFrame:
-    """Return the rows of one rank, its threads united."""
+    """Return the call table of one rank, with the calls of all its threads."""
     rows = np.concatenate([sheet.rows for sheet in sheets]) if sheets else np.empty(0, layout.ROW)
     has_calls = (rows["count"] > 0) | (rows["finished"] > 0)
     has_name = _packed(rows, 32, 32) < len(names)
@@ -77,7 +77,7 @@ def call_rows(rank_slice: Slice, sheets: Sequence[Sheet], names: CallNames) -> p
 
 
 def _packed(rows: Records, low_bit: int, bits: int) -> Integers:
-    """Return some bits of each row's key, as native/pmpi/table.h packs them."""
+    """Return `bits` bits of each row's key from `low_bit` on, packed as in native/pmpi/table.h."""
     mask = np.uint64((1 << bits) - 1)
     shifted = rows["what"] >> np.uint64(low_bit)
     return (shifted & mask).astype(np.int64)
@@ -107,7 +107,7 @@ def _key_columns(rows: Records, rank_slice: Slice, names: CallNames) -> Columns:
 
 
 def _amount_columns(rows: Records, ns_per_tick: float) -> Columns:
-    """Return the columns of numbers and times of the call table."""
+    """Return the columns of the call table with numbers of calls, bytes and times."""
     columns: Columns = {"squares_ns2": rows["squares"] * ns_per_tick * ns_per_tick}
     for name, field in _COUNTS.items():
         columns[name] = rows[field].astype(np.int64)
@@ -124,7 +124,10 @@ def _in_ns(ticks: Records, ns_per_tick: float) -> Integers:
 
 
 def merge_calls(rows: pl.DataFrame) -> pl.DataFrame:
-    """Unite equal rows; the sizes of a call stay exact only if they are on every rank."""
+    """Return the calls of all ranks, with equal rows summed.
+
+    If one rank has only ranges of sizes for a call, the exact sizes of other ranks become ranges.
+    """
     low = pl.col("size_low")
     high = pl.col("size_high")
     binned_calls = rows.filter(low != high).get_column("call").unique()
@@ -145,7 +148,7 @@ def merge_calls(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _power_of_two_below(size: int) -> int:
-    """Return the largest power of two that is not above a size; 0 for 0."""
+    """Return the largest power of two that is not above `size`; 0 for 0."""
     if not size:
         return 0
     return 1 << (size.bit_length() - 1)
@@ -153,7 +156,7 @@ def _power_of_two_below(size: int) -> int:
 
 @dataclass(slots=True)
 class _RankSums:
-    """The sums over the sheets of a rank: times in ns, of the main thread alone."""
+    """The sums over the sheets of a rank; the times, in ns, are of the main thread only."""
 
     compute: float = 0.0
     posix: float = 0.0
@@ -167,11 +170,11 @@ class _RankSums:
 
     @property
     def spent(self) -> float:
-        """All of the time but start-up."""
+        """The whole time except start-up, in ns."""
         return self.compute + self.posix + self.mpi + self.waited + self.paused
 
     def add_sheet(self, sheet: Sheet, names: CallNames, ns_per_tick: float) -> None:
-        """Add the calls of a thread, and the times of the main thread."""
+        """Add the calls of a thread and, if it is the main thread, its times."""
         is_main = bool(sheet.head["main"])
         self.dropped += int(sheet.head["dropped"])
         self.untracked += int(sheet.head["untracked"])
@@ -200,7 +203,7 @@ class _RankSums:
 
 
 def rank_row(rank_slice: Slice, sheets: Sequence[Sheet], names: CallNames) -> Columns:
-    """Return the row of a rank, without figures of the system, which are read at the end."""
+    """Return the row of a rank, without the figures of the system that are read at the end."""
     sums = _RankSums()
     for sheet in sheets:
         sums.add_sheet(sheet, names, rank_slice.ns_per_tick)
@@ -229,14 +232,14 @@ def rank_row(rank_slice: Slice, sheets: Sequence[Sheet], names: CallNames) -> Co
 
 
 class Sends:
-    """Messages and bytes by the cells of the communication matrix: from and to."""
+    """The messages and bytes of each pair (from, to) of cells of the communication matrix."""
 
     def __init__(self) -> None:
         self._messages: Counter[tuple[int, int]] = Counter()
         self._bytes: Counter[tuple[int, int]] = Counter()
 
     def add(self, sender: int, sheets: Sequence[Sheet]) -> None:
-        """Add the messages of a rank, whose cell is `sender`."""
+        """Add the messages of a rank whose cell is `sender`."""
         for sheet in sheets:
             if sheet.cells is None:
                 continue
@@ -246,6 +249,6 @@ class Sends:
                 self._bytes[sender, receiver] += int(cell["bytes"])
 
     def table(self) -> pl.DataFrame:
-        """Return the table, in the order of the cells."""
+        """Return the table of messages, sorted by cells."""
         rows = [(*pair, self._messages[pair], self._bytes[pair]) for pair in sorted(self._messages)]
         return pl.DataFrame(rows, schema=dict(SEND_COLUMNS), orient="row")

@@ -1,4 +1,4 @@
-"""A launch under the profiler: how it is started in a trial, and whether it left its profile."""
+"""A launch under the profiler: its command in a trial, and the check of its profile."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _LIBRARY = "{native}/../lib/libbareline_pmpi.so"
 
 
 def under_profiler(command: Command, trace_bytes: int) -> Command:
-    """Return the command with the profiler in every rank, which traces at most `trace_bytes`."""
+    """Return the command that runs every rank under the profiler.
+
+    - `trace_bytes`: the largest size of a trace.
+    """
     variables = (
         ("LD_PRELOAD", _LIBRARY),
         ("BARELINE_PROFILE", f"{{workdir}}/{PROFILE_FILE}"),
@@ -28,9 +31,9 @@ def under_profiler(command: Command, trace_bytes: int) -> Command:
 
 
 def why_unprofiled(output: Output) -> str:
-    """Describe why a launch has no whole profile, so that its times do not count.
+    """Return the reason why a launch has no complete profile, so that its times do not count.
 
-    Nothing if it has.
+    The result is empty if the profile is complete.
     """
     from bareline.profile.files import parse_profile  # to import it takes as long as many a verb
 

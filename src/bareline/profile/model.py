@@ -29,7 +29,7 @@ _TYPES = {"": pl.Int64, "text": pl.String, "flag": pl.Boolean, "real": pl.Float6
 
 
 def _columns(text: str) -> Mapping[str, type[pl.DataType]]:
-    """Return columns with their types: whole numbers where none is named."""
+    """Return the columns that `text` names, with their types; the default type is an integer."""
     named = (word.partition(":") for word in text.split())
     return MappingProxyType({name: _TYPES[kind] for name, _, kind in named})
 
@@ -61,9 +61,9 @@ SITE_COLUMNS = _columns(
 
 
 def why_implausible(frame: pl.DataFrame) -> str:
-    """Describe the column that contains an impossible number.
+    """Describe the first column that contains an impossible number, or return "".
 
-    Empty if none does. -1 is an unknown value.
+    -1 is not impossible: it means an unknown value.
     """
     for name in frame.columns:
         column = frame[name]
@@ -80,13 +80,16 @@ _HEAD = ("mode", "ranks", "nodes", "began_unix_ns", "mpi", "thread_level", "comm
 class Profile:
     """A profile of one run of one MPI program.
 
-    - `complete`: the program went through ``MPI_Finalize``; otherwise `ended` is the reason.
-    - `mode`: ``split``: a barrier before every blocking collective separates waiting from transfer.
-    - `began_unix_ns`: when MPI was ready, in ns since 1970.
-    - `mpi`: the library's own name and version.
+    - `complete`: whether the program reached ``MPI_Finalize``; otherwise `ended` is the reason.
+    - `mode`: ``split`` if a barrier before every blocking collective separates waiting from
+      transfer.
+    - `began_unix_ns`: the time at which MPI was ready, in ns since 1970.
+    - `mpi`: name and version of the MPI library, as the library reports them.
     - `command`: the program and its arguments, as rank 0 was started.
-    - `ranks_per_cell`: neighbouring ranks that share a row and column of the communication matrix.
-    - `regions`: names of the regions that ``MPI_Pcontrol`` entered, by number; 0 is outside of all.
+    - `ranks_per_cell`: number of neighbouring ranks that share a row and a column of the
+      communication matrix.
+    - `regions`: names of the regions that ``MPI_Pcontrol`` entered, by number; 0 is outside of all
+      regions.
     - `rank_table`, `call_table`, `send_table`, `site_table`: frames with the columns of
       `RANK_COLUMNS`, `CALL_COLUMNS`, `SEND_COLUMNS` and `SITE_COLUMNS`.
     """
@@ -110,12 +113,12 @@ class Profile:
 
     @cached_property
     def calls(self) -> pl.DataFrame:
-        """The call table without the time between calls."""
+        """The call table without the rows for the time between calls."""
         return self.call_table.filter(pl.col("kind") != "compute")
 
     @cached_property
     def computing_s(self) -> float:
-        """A rank's mean time of computing, without its time without a core, in s."""
+        """The mean computing time of a rank in s, without the time that it had no core."""
         computing = self.call_table.filter(pl.col("kind") == "compute")
         queued = max(0, int(computing["queued_ns"].clip(0).sum()))
         total = float(self.rank_table["compute_ns"].sum())
@@ -123,16 +126,16 @@ class Profile:
 
     @cached_property
     def cells(self) -> int:
-        """Rows and columns of the communication matrix."""
+        """The number of rows and of columns of the communication matrix."""
         return -(-self.ranks // self.ranks_per_cell)
 
     @property
     def title(self) -> str:
-        """The program, for a heading."""
+        """The name of the program, for a heading."""
         return self.command.split(" ", 1)[0] or "unknown program"
 
     def header(self) -> dict[str, Any]:
-        """Return the first line of the file."""
+        """Return the fields of the file's first line."""
         header: dict[str, Any] = {
             "type": "profile",
             "schema": SCHEMA,

@@ -1,10 +1,10 @@
 """One period of a program: the calls of every rank between two recurrences of a sequence.
 
-A program that steps through time calls the same again and again. The longest stretch of a trace
-that repeats itself (`recurrence`) is cut at a collective of all ranks, one period of it is kept,
-with the means of its times, and the calls before and after are counted. Where only the sizes of
-messages differ from one to the next (particles that move), their means are kept, and how far they
-differ; of files and output only the means are.
+A program that steps through time repeats the same calls. The longest stretch of a trace that
+repeats itself (`recurrence`) is cut at a collective of all ranks. One period is kept, with its mean
+times, and the calls before and after are counted. If only the sizes of messages differ between
+periods (particles that move), the mean sizes and their spread are kept; for files and output, only
+the means.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ _AGAIN = "make it again with `bareline profile --period -o FILE -- mpirun ...`"
 class ProgramPeriod:
     """One period of all ranks.
 
-    - `trace`: its calls as a trace of its own; times are means over all recurrences.
-    - `repeats`: how often it recurs in the whole run.
-    - `calls`, `beside`: calls of rank 0 in a period, and before the first and after the last.
-    - `shared`: whether ranks had no core for so long that the times tell nothing.
-    - `spread`: by which share of their bytes recurrences of a message differ from the mean.
+    - `trace`: the calls of the period; times are means over all its recurrences.
+    - `repeats`: the number of recurrences in the whole run.
+    - `calls`, `beside`: calls of rank 0 in the period, and outside of all periods.
+    - `shared`: whether ranks had no core for so long that the times are useless.
+    - `spread`: the mean deviation of message sizes from their means, as a share of the bytes.
     """
 
     trace: Trace
@@ -67,7 +67,7 @@ class ProgramPeriod:
 
     @property
     def ranks(self) -> int:
-        """How many there are."""
+        """The number of ranks."""
         return self.trace.ranks
 
     @property
@@ -89,7 +89,10 @@ def period_file(profile: Path) -> Path:
 
 
 def find_period(trace: Trace, profile: Profile) -> ProgramPeriod:
-    """Cut a period out of a trace; raises ProfileError: nothing repeats, or not in step."""
+    """Return the period of a trace.
+
+    Raises ProfileError: no sequence of calls repeats, or the ranks do not repeat it together.
+    """
     if trace.why_partial:
         raise ProfileError(
             f"the trace contains no complete period: {trace.why_partial}", where=str(trace.path)
@@ -117,10 +120,10 @@ def find_period(trace: Trace, profile: Profile) -> ProgramPeriod:
 
 @dataclass(frozen=True, slots=True)
 class _MeanPeriod:
-    """The mean of a rank's recurrences.
+    """The mean of the recurrences of one rank's period.
 
-    - `bytes_off_mean`, `moved_bytes`: of messages in a period: how many bytes differ from the mean
-      of the recurrences, and all of them.
+    - `bytes_off_mean`: by how many bytes the messages of a period differ from their means.
+    - `moved_bytes`: the bytes of all messages of a period.
     """
 
     stream: CallStream
@@ -129,7 +132,7 @@ class _MeanPeriod:
 
 
 def _mean_period(stream: CallStream, cut: Cut, repeats: int) -> _MeanPeriod:
-    """Return the mean of the recurrences of a rank's calls behind a cut."""
+    """Return the mean of `repeats` recurrences of a rank's calls, beginning at a cut."""
     span = slice(cut.begin, cut.begin + repeats * cut.calls)
     recurrences = (repeats, cut.calls)
     numbers = stream.shape[span].reshape(recurrences)
@@ -160,12 +163,12 @@ def _mean_period(stream: CallStream, cut: Cut, repeats: int) -> _MeanPeriod:
 
 
 def calls_of(stream: CallStream) -> Iterator[Shape]:
-    """Yield a rank's calls, one after the other."""
+    """Yield a rank's calls in their order."""
     return (stream.shapes[number] for number in stream.shape.tolist())
 
 
 def is_closed(trace: Trace) -> bool:
-    """Whether no message and no request reaches over the ends of a period."""
+    """Whether every message and request of a period both begins and ends in the period."""
     try:
         _check_closed(trace)
     except ProfileError:
@@ -174,7 +177,7 @@ def is_closed(trace: Trace) -> bool:
 
 
 def _check_closed(trace: Trace) -> None:
-    """Refuse a period over whose ends messages or requests reach."""
+    """Refuse a period with a message or request that crosses its begin or end."""
     sent: Counter[tuple[int, int]] = Counter()
     for stream in trace.streams:
         _check_requests(trace, stream)
@@ -213,7 +216,10 @@ def _open(trace: Trace, why: str) -> ProfileError:
 
 
 def write_period(period: ProgramPeriod, path: Path) -> None:
-    """Write a period, whole or not at all; raises ProfileError where it cannot."""
+    """Write a period, completely or not at all.
+
+    Raises ProfileError: the file cannot be written.
+    """
     trace = period.trace
     head = {
         "schema": _SCHEMA,
@@ -251,7 +257,7 @@ _VALUES_BEFORE = 13
 
 
 def _with_element(values: Any) -> Any:
-    """Return the values of a shape with an element, unknown where its version has none."""
+    """Return the values of a shape, with an unknown element if the file's version has none."""
     if isinstance(values, list) and len(values) == _VALUES_BEFORE:
         return [*values, 0]
     return values
@@ -279,7 +285,7 @@ _Shape = Annotated[_ShapeValues, BeforeValidator(_with_element)]
 
 
 class _Head(BaseModel):
-    """The first line of a period."""
+    """The first line of a period file."""
 
     model_config = ConfigDict(frozen=True)
     schema_name: Annotated[str, Field(alias="schema", pattern=f"^{re.escape(_SCHEMA)}$")]
@@ -295,7 +301,7 @@ class _Head(BaseModel):
 
 
 class _Row(BaseModel):
-    """The line of a rank."""
+    """The line of a rank in a period file."""
 
     model_config = ConfigDict(frozen=True)
     rank: _Amount
@@ -351,7 +357,10 @@ def _line(model: type[_Line], path: Path, lines: Sequence[bytes], number: int) -
 
 
 def _stream(path: Path, lines: Sequence[bytes], rank: int, ranks: int) -> CallStream:
-    """Return the calls of a rank; raises ProfileError: they are not possible."""
+    """Return the calls of a rank.
+
+    Raises ProfileError: the line contains impossible calls.
+    """
     number = rank + 2
     row = _line(_Row, path, lines, number)
     if row.rank != rank:

@@ -1,4 +1,4 @@
-"""The records of a rank's stream in a trace (native/pmpi/trace.h): calls, and their times."""
+"""The records of a rank in a trace (native/pmpi/trace.h): its calls, and their times."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ NO_CALLS = ("done", "compute")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The arguments of a call; many calls share one.
+    """The arguments of a call; many calls share one shape.
 
-    - `call`, `kind`: function and its kind; ``done`` is a request, posted `to` posts ago, that
-      the next call completes. With `root` 1 it also has the result of a receive from any source
-      or with any tag: `from_` (`NOBODY`: it was cancelled) and `receive_tag`.
+    - `call`, `kind`: the function and its kind. The kind ``done`` is a request that the next call
+      completes; the request was posted `to` posts ago. With `root` 1, a ``done`` also has the
+      result of a receive from any source or with any tag: `from_` (`NOBODY`: it was cancelled) and
+      `receive_tag`.
     - `to`, `from_`, `root`: ranks of ``MPI_COMM_WORLD``, or `NOBODY`, `ANYBODY`.
     - `send_tag`, `receive_tag`: tags; -1 is any.
-    - `comm`, `comm_size`: the communicator: its members' mark, and their number.
+    - `comm`, `comm_size`: a number for the members of the communicator, and how many they are.
     - `size`, `sent`, `received`: bytes, as in a profile.
-    - `element`: bytes of one element of its datatype; 0: not known, or it has none.
+    - `element`: bytes of one element of the datatype; 0 if unknown, or without a datatype.
     """
 
     call: str
@@ -53,7 +54,7 @@ class Shape:
     element: int = 0
 
     def is_possible(self, ranks: int) -> bool:
-        """Return whether a job of so many ranks can have made such a call."""
+        """Whether a job of `ranks` ranks can have made such a call."""
         if self.kind == "done":
             return self.to >= 0 and NOBODY <= self.from_ < ranks
         ends = (self.to, self.from_, self.root)
@@ -66,7 +67,7 @@ class Shape:
 
 
 class TooMany(Exception):
-    """The streams have more records than are read."""
+    """Raised if a trace has more records than are read."""
 
     def __init__(self) -> None:
         super().__init__(f"more than {_MOST_CALLS:,} calls of {_MOST_SHAPES:,} kinds")
@@ -74,7 +75,7 @@ class TooMany(Exception):
 
 @dataclass(slots=True)
 class Room:
-    """How many calls and shapes may still be read."""
+    """The numbers of calls and shapes that may still be read."""
 
     calls: int = _MOST_CALLS
     shapes: int = _MOST_SHAPES
@@ -91,7 +92,7 @@ Decode = Callable[[bytes, list[list[str]], int, Room, int], Records]
 
 
 def make_shape(values: Sequence[int], names: list[list[str]], ranks: int) -> Shape:
-    """Return a shape of its values in the stream: the call, whether it posts, and the rest."""
+    """Return the shape with the given values of the stream; raise ValueError if impossible."""
     name, kind = ("done", "done") if values[0] == 0 else names[values[0]]
     shape = Shape(name, kind, bool(values[1]), *values[2:])
     if not shape.is_possible(ranks):
@@ -105,7 +106,7 @@ def _signed(value: int) -> int:
 
 @dataclass(slots=True)
 class _Reader:
-    """A reader of the bytes of a stream from an offset on."""
+    """A reader of the bytes of a stream, beginning at an offset."""
 
     stream: bytes
     offset: int = 0
@@ -124,7 +125,7 @@ class _Reader:
         raise ValueError
 
     def code(self) -> int:
-        """Return the next code of a time, of two bytes."""
+        """Return the next code of a time, which has two bytes."""
         code = self.stream[self.offset] | self.stream[self.offset + 1] << 8
         self.offset += 2
         return code
@@ -133,10 +134,10 @@ class _Reader:
 def decode(
     stream: bytes, names: list[list[str]], ranks: int, room: Room, version: int = LATEST_VERSION
 ) -> Records:
-    """Read a stream's records.
+    """Return the records of a stream.
 
-    Raises TooMany: there are more than there is room for.
-    Raises LookupError, ArithmeticError, ValueError: it is damaged.
+    Raises TooMany: there are more records than `room` allows.
+    Raises LookupError, ArithmeticError, ValueError: the stream is damaged.
     """
     shapes: list[Shape] = []
     numbers = array("i")

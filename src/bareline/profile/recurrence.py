@@ -1,9 +1,9 @@
-"""The recurrence of a trace: how far apart each rank's calls repeat, and where all ranks are cut.
+"""The recurrence of a trace: the distance at which a rank's calls repeat, and the common cut.
 
 A call of a period may occur several times in it, so that the distance between equal calls is
-ambiguous. Calls that repeat at a distance are counted over the whole sequence for all distances at
-once, by the transform of a random sign for each kind of call; the likeliest distances are compared
-call by call.
+ambiguous. The calls that repeat at each distance are counted over the whole sequence, for all
+distances at once, by a Fourier transform of a random sign per kind of call. The likeliest distances
+are then compared call by call.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NO_PERIOD = "trace a program that repeats its steps, with more steps; --trace k
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where the first period of a rank begins in its calls, and how many calls one has."""
+    """The index of the call at which a rank's first period begins, and the calls of a period."""
 
     begin: int
     calls: int
@@ -40,7 +40,11 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
-    """The cuts of all ranks; `repeats`: periods of the run, `whole`: those behind the cuts."""
+    """The cuts of all ranks, which divide their calls into periods.
+
+    - `repeats`: the number of periods in the run.
+    - `whole`: the number of complete periods after the cuts.
+    """
 
     ranks: tuple[Cut, ...]
     repeats: int
@@ -49,7 +53,7 @@ class Cuts:
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """Calls from `begin` to before `end` that repeat themselves after `lag` calls."""
+    """The calls from `begin` to before `end`, each equal to the call `lag` calls later."""
 
     begin: int
     end: int
@@ -61,15 +65,15 @@ class _Stretch:
 
     @property
     def repeats(self) -> int:
-        """How many whole periods it has."""
+        """The number of complete periods in the stretch."""
         return self.length // self.lag
 
 
 @dataclass(frozen=True, slots=True)
 class _Recurrence:
-    """How a rank's calls recur.
+    """The recurrence of one rank's calls.
 
-    - `collectives`: places of the collectives of all ranks in its calls.
+    - `collectives`: the indices of the collectives of all ranks among the rank's calls.
     """
 
     collectives: npt.NDArray[np.intp]
@@ -77,17 +81,17 @@ class _Recurrence:
 
     @property
     def passed(self) -> int:
-        """The number of collectives of all ranks before its stretch."""
+        """The number of collectives of all ranks before the stretch."""
         return int(np.searchsorted(self.collectives, self.stretch.begin))
 
     def collectives_from(self, begin: int) -> int:
-        """Return the number of collectives of all ranks in a period that begins at a call."""
+        """Return the number of collectives of all ranks in the period that begins at a call."""
         end = begin + self.stretch.lag
         is_inside = (self.collectives >= begin) & (self.collectives < end)
         return int(np.sum(is_inside))
 
     def cut(self, passed: int) -> Cut:
-        """Return the cut behind a collective of all ranks, of which `passed` are before it."""
+        """Return the cut after the collective of all ranks that follows the first `passed` ones."""
         stretch = self.stretch
         if not self.collectives_from(stretch.begin):
             # No collective recurs: each rank is cut at its own first call.
@@ -98,10 +102,12 @@ class _Recurrence:
 
 
 def find_cuts(trace: Trace) -> Cuts:
-    """Return where the ranks are cut; raises ProfileError: nothing repeats, or not in step.
+    """Return the cuts of the ranks.
 
-    How much is written or read may differ from period to period. Where the rest recurs only
-    without the sizes of messages, it is cut so.
+    The bytes that a program writes or reads may differ from period to period. If calls recur only
+    when the sizes of messages are ignored, the cuts are made without the sizes.
+
+    Raises ProfileError: no sequence of calls repeats, or the ranks do not repeat it together.
     """
     try:
         return _cuts(_without_sizes(trace, FILES))
@@ -110,13 +116,13 @@ def find_cuts(trace: Trace) -> Cuts:
 
 
 def _without_sizes(trace: Trace, kinds: tuple[str, ...]) -> Trace:
-    """Return a trace without sizes for calls of some kinds."""
+    """Return the trace without the sizes of calls of some kinds."""
     streams = [_sizeless(stream, kinds) for stream in trace.streams]
     return replace(trace, streams=tuple(streams))
 
 
 def _sizeless(stream: CallStream, kinds: tuple[str, ...]) -> CallStream:
-    """Return a rank's calls, without sizes for calls of some kinds."""
+    """Return a rank's calls without the sizes of calls of some kinds."""
     shapes: dict[Shape, int] = {}
     numbers = []
     for shape in stream.shapes:
@@ -128,10 +134,10 @@ def _sizeless(stream: CallStream, kinds: tuple[str, ...]) -> CallStream:
 
 
 def _cuts(trace: Trace) -> Cuts:
-    """Return the cuts of ranks behind the first collective of all from which each repeats itself.
+    """Return the cuts after the first collective of all ranks from which on every rank repeats.
 
-    `repeats` is how many follow wherever one begins: a cut behind a collective in their middle
-    loses the beginning of the first and the end of the last.
+    `Cuts.repeats` does not depend on where a period begins. A cut after a collective in the middle
+    of periods loses the beginning of the first and the end of the last.
     """
     recurrences = []
     for stream in trace.streams:
@@ -162,9 +168,9 @@ def _cuts(trace: Trace) -> Cuts:
 
 
 def _in_step(recurrences: list[_Recurrence]) -> list[_Recurrence]:
-    """Return recurrences whose periods have as many collectives of all ranks.
+    """Return the recurrences with a common number of collectives of all ranks in their periods.
 
-    A rank that writes every fourth step repeats itself later than the other ranks.
+    A rank that writes every fourth step has a longer period than the other ranks.
     """
     counts = [each.collectives_from(each.stretch.begin) for each in recurrences]
     if min(counts) < 1:
@@ -181,9 +187,9 @@ def _in_step(recurrences: list[_Recurrence]) -> list[_Recurrence]:
 
 
 def _longest(stream: CallStream) -> _Stretch | None:
-    """Return the longest stretch that repeats itself, at the shortest distance that gives it.
+    """Return the longest stretch that repeats itself, with the shortest distance; None without one.
 
-    Of loops in loops that is the outer one.
+    For loops in loops, that is the outer loop.
     """
     numbers = stream.shape
     best: _Stretch | None = None
@@ -205,7 +211,7 @@ def _longest(stream: CallStream) -> _Stretch | None:
 
 
 def _longest_at(numbers: npt.NDArray[np.int32], lag: int) -> _Stretch:
-    """Return the longest stretch of calls that are the same `lag` calls later."""
+    """Return the longest stretch of calls that are equal to the calls `lag` calls later."""
     differs = np.flatnonzero(numbers[lag:] != numbers[:-lag])
     edges = np.concatenate(([-1], differs, [len(numbers) - lag]))
     longest = int(np.argmax(np.diff(edges)))
@@ -215,7 +221,7 @@ def _longest_at(numbers: npt.NDArray[np.int32], lag: int) -> _Stretch:
 
 
 def _lags(numbers: npt.NDArray[np.int32]) -> list[int]:
-    """Return distances at which calls may repeat, rising."""
+    """Return the distances at which calls may repeat, in rising order."""
     order = np.argsort(numbers, kind="stable")
     is_next_equal = np.diff(numbers[order]) == 0
     apart = np.diff(order)[is_next_equal]
@@ -227,7 +233,7 @@ def _lags(numbers: npt.NDArray[np.int32]) -> list[int]:
 
 
 def _likeliest(numbers: npt.NDArray[np.int32]) -> list[int]:
-    """Return the distances at which most calls of the whole sequence are the same."""
+    """Return the distances at which most calls of the whole sequence are equal."""
     count = len(numbers)
     if count < 4:
         return []
@@ -248,6 +254,6 @@ def _likeliest(numbers: npt.NDArray[np.int32]) -> list[int]:
 
 
 def _collectives(stream: CallStream, ranks: int) -> npt.NDArray[np.intp]:
-    """Return the places of the collectives of all ranks in a rank's calls."""
+    """Return the indices of the collectives of all ranks among a rank's calls."""
     of_all = [shape.kind == "collective" and shape.comm_size == ranks for shape in stream.shapes]
     return np.flatnonzero(np.array(of_all)[stream.shape])

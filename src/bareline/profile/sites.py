@@ -1,4 +1,4 @@
-"""Call sites: from where in a program its functions were called, by function, file and line."""
+"""Call sites: the places in a program from which its functions were called."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _NO_NAME = "??"
 class CallSite:
     """A place in the program that calls a function.
 
-    - `place`: function, file and line where they are known, else the object file and offset.
-    - `share`: of the time of all MPI calls.
-    - `imbalance`: the most time of a rank over the mean of the ranks that call there.
+    - `place`: function, file and line if they are known, else the object file and offset.
+    - `share`: share of the time of all MPI calls.
+    - `imbalance`: the largest time of a rank over the mean of the ranks that make the call.
     """
 
     call: str
@@ -44,10 +44,10 @@ class CallSite:
 
 
 def with_sites_named(profile: Profile) -> Profile:
-    """Name the function, file and line of each call site, as far as the object files tell.
+    """Return the profile with function, file and line of each call site, as far as known.
 
-    ``addr2line`` reads the line tables that a compiler writes with ``-g``, and the names of
-    functions without them; a stripped program keeps object and offset.
+    ``addr2line`` reads the line tables that a compiler writes with ``-g``. Without them it still
+    finds the names of functions, but not in a stripped program, whose sites keep object and offset.
     """
     table = profile.site_table
     if table.is_empty() or shutil.which("addr2line") is None:
@@ -66,7 +66,7 @@ def with_sites_named(profile: Profile) -> Profile:
 
 
 def _source_places(path: str, offsets: Sequence[int]) -> list[SourcePlace]:
-    """Return the places in the source of some offsets in an object file, by addr2line."""
+    """Return the source places of offsets in an object file, as addr2line prints them."""
     try:
         process = subprocess.run(
             ["addr2line", "-f", "-C", "-e", path],
@@ -90,15 +90,15 @@ def _source_places(path: str, offsets: Sequence[int]) -> list[SourcePlace]:
 
 
 def _known_name(name: str) -> str:
-    """Return a name of addr2line, empty where it is not known."""
+    """Return a name that addr2line printed; empty if the name is unknown."""
     return "" if name == _NO_NAME else name
 
 
 def call_sites(profile: Profile, most: int | None = None) -> list[CallSite]:
-    """Return the sites, the most time first.
+    """Return the call sites, the largest time first, at most `most` of them.
 
-    A compiler may make several calls of one line, or of one function whose lines it did not keep:
-    they are one site.
+    A compiler may make several machine calls of one line. They are one call site, and so are the
+    calls of a function whose lines are unknown.
     """
     table = profile.site_table
     total = float(table["time_ns"].sum()) or 1.0

@@ -1,4 +1,4 @@
-"""A profile in a few tables: where the time goes, which calls, which sizes, who waits for whom."""
+"""The tables of a profile: times, calls, message sizes, and the ranks that wait for other ranks."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ Seconds: TypeAlias = npt.NDArray[np.float64]
 class TimeShare:
     """A part of the run time, per rank, in s.
 
-    `least_s` and `most_s` are of single ranks; None for a kind of call, which is a part of all MPI
-    calls and known for all ranks together only.
+    `least_s` and `most_s` are the values of single ranks. They are None for a kind of MPI call,
+    whose time is known only for all ranks together.
     """
 
     what: str
@@ -44,13 +44,13 @@ class TimeShare:
 
     @property
     def is_part(self) -> bool:
-        """Whether it is a part of the line "MPI calls"."""
+        """Whether this is a part of the line "MPI calls"."""
         return self.least_s is None
 
 
 @dataclass(frozen=True, slots=True)
 class CallSum:
-    """All calls of one function."""
+    """The sums over all calls of one function."""
 
     call: str
     kind: str
@@ -60,21 +60,21 @@ class CallSum:
     mean_s: float
     longest_s: float
     share: float
-    """Of the time of all MPI and file calls."""
+    """The share of the time of all MPI and file calls."""
     waited: float | None
-    """Share of its time that was waiting; None unless the profile is split."""
+    """The share of the calls' time that was waiting; None unless the profile is split."""
     overlap_s: float | None
-    """Mean time between post and completing call; None where no request was completed."""
+    """Mean time from the post to the completing call; None if no request was completed."""
 
     @property
     def mean_bytes(self) -> float | None:
-        """Mean size of a call's data; None where its calls move none."""
+        """The mean size of a call's data; None if the calls move no data."""
         return self.bytes / self.count if self.bytes and self.count else None
 
 
 @dataclass(frozen=True, slots=True)
 class SizeSum:
-    """All calls of one function with messages of about one size."""
+    """The sums over all calls of one function with message sizes from `low` to `high`."""
 
     call: str
     kind: str
@@ -88,7 +88,7 @@ class SizeSum:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Messages and bytes from row to column; `block` neighbouring ranks share a row."""
+    """The messages and bytes from row to column; `block` neighbouring ranks share a row."""
 
     count: npt.NDArray[np.int64]
     bytes: npt.NDArray[np.int64]
@@ -96,21 +96,21 @@ class Matrix:
 
     @property
     def most(self) -> int:
-        """Bytes of the pair that sends most."""
+        """The bytes of the pair that sends most."""
         return int(self.bytes.max())
 
     @property
     def faint(self) -> float:
-        """Bytes that are drawn faintest: a hundredth of the most, or the least that was sent.
+        """The bytes that are drawn faintest: a hundredth of the most, or the least that was sent.
 
-        Between pairs that send about the same there must be no contrast.
+        Pairs that send about the same number of bytes must look about the same.
         """
         some = self.bytes[self.bytes > 0]
         return min(float(some.min()), self.most / 100) if some.size else 1.0
 
     @property
     def strength(self) -> npt.NDArray[np.float64]:
-        """How strong each pair is drawn: from 0 to 1, logarithmic in the bytes."""
+        """The strength with which each pair is drawn: 0 to 1, logarithmic in the bytes."""
         if self.most == 0:
             return np.zeros(self.bytes.shape)
         floor = np.maximum(self.bytes.astype(float), self.faint)
@@ -120,9 +120,9 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Imbalance:
-    """How unevenly ranks compute.
+    """The imbalance of the ranks' computing times.
 
-    - `factor`: the largest computing time over the mean: the possible gain of perfect balance.
+    - `factor`: the largest computing time over the mean, which is the gain of a perfect balance.
     - `slowest`: the rank that computes longest.
     """
 
@@ -133,10 +133,11 @@ class Imbalance:
 
 
 def time_split(profile: Profile) -> list[TimeShare]:
-    """Describe where the ranks' time between ``MPI_Init`` and ``MPI_Finalize`` goes.
+    """Return the parts of the ranks' time between ``MPI_Init`` and ``MPI_Finalize``.
 
-    Computing, waiting, file calls and MPI calls are of the main threads and add up to the
-    wall time. MPI calls are divided in proportion to the kinds of calls of all threads.
+    The times of computing, waiting, file calls and MPI calls are times of the main threads;
+    together they are the wall time. The time of MPI calls is divided in proportion to the kinds of
+    calls of all threads.
     """
     ranks = profile.rank_table
     # Pauses of counting belong to no rank.
@@ -165,7 +166,7 @@ def time_split(profile: Profile) -> list[TimeShare]:
 
 
 def _seconds(column_ns: pl.Series) -> Seconds:
-    """Return a column of nanoseconds in seconds."""
+    """Return a column of nanoseconds converted to seconds."""
     return column_ns.to_numpy().astype(float) * 1e-9
 
 
@@ -181,7 +182,7 @@ def _mpi_parts(profile: Profile) -> dict[str, float]:
 
 
 def _mpi_calls(profile: Profile) -> pl.DataFrame:
-    """Return the calls of MPI without start-up."""
+    """Return the MPI calls without start-up."""
     is_start_up = pl.col("call").is_in(START_UP)
     is_posix = pl.col("kind") == "posix-io"
     return profile.calls.filter(~is_start_up & ~is_posix)
@@ -224,7 +225,7 @@ def other_threads_mpi_s(profile: Profile) -> float:
 
 
 def imbalance(profile: Profile) -> Imbalance:
-    """Compare the computing times of the ranks."""
+    """Return the imbalance of the ranks' computing times."""
     times = _seconds(profile.rank_table["compute_ns"])
     mean = float(times.mean())
     longest = float(times.max())
@@ -235,7 +236,7 @@ def imbalance(profile: Profile) -> Imbalance:
 
 
 def top_calls(profile: Profile, most: int | None = None) -> list[CallSum]:
-    """Return the sum of each function, the most time first; start-up is left out."""
+    """Return the sums of each function, the largest time first; start-up is left out."""
     calls = profile.calls.filter(~pl.col("call").is_in(START_UP))
     total = float((calls["time_ns"] + calls["waited_ns"]).sum()) or 1.0
     sums = calls.group_by("call", "kind").agg(
@@ -268,7 +269,7 @@ def _mean_s(spent_ns: pl.Expr) -> pl.Expr:
 
 
 def sizes(profile: Profile) -> list[SizeSum]:
-    """Sum up calls that move data by power-of-two bins of the message size."""
+    """Return the sums of calls that move data, by message size in powers of two."""
     moves_data = (pl.col("bytes") > 0) & (pl.col("kind") != "setup")
     size = pl.col("size_low")
     power = size.log(2).floor().cast(pl.Int64)
@@ -296,7 +297,7 @@ def sizes(profile: Profile) -> list[SizeSum]:
 
 
 def communication_matrix(profile: Profile, most: int) -> Matrix:
-    """Return who sends how much to whom, at most `most` rows; point to point and one-sided."""
+    """Return the bytes between ranks, point to point and one-sided, in at most `most` rows."""
     step = -(-profile.cells // most)
     size = -(-profile.cells // step)
     count = np.zeros((size, size), np.int64)
@@ -310,7 +311,7 @@ def communication_matrix(profile: Profile, most: int) -> Matrix:
 
 
 def region_split(profile: Profile) -> list[tuple[str, float, float]]:
-    """Return computing and call time (s, all ranks together) per region; empty without regions."""
+    """Return the computing and call time (s, sum over ranks) of each region, if there are any."""
     table = profile.call_table.filter(~pl.col("call").is_in(START_UP))
     if table["region"].n_unique() < 2:
         return []
@@ -335,7 +336,7 @@ def _region_name(profile: Profile, region: int) -> str:
 
 
 def remarks(profile: Profile) -> list[str]:
-    """Return the remarks that limit the numbers."""
+    """Return remarks on limits of the profile's numbers."""
     ranks = profile.rank_table
     texts = []
     if not profile.complete:

@@ -1,6 +1,6 @@
-"""The trace of a profiled run: the calls of each rank's main thread, one after the other.
+"""The trace of a profiled run: the calls of each rank's main thread, in their order.
 
-native/pmpi/trace.h describes the file; a journal that a killed run left is read in the same way.
+native/pmpi/trace.h describes the file; the journal of a killed run is read in the same way.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ _SLICE = layout.struct(
 class CallStream:
     """The calls of one rank.
 
-    - `shape`: number in `shapes`, for each record.
-    - `compute_s`: time before each call, without the time that the rank was ready without a core.
-    - `lost`: calls that did not fit; those before are whole.
+    - `shape`: for each record, the index of its shape in `shapes`.
+    - `compute_s`: time before each call, without the time in which the rank had no core.
+    - `lost`: the number of calls that did not fit; all calls before them are complete.
     """
 
     rank: int
@@ -73,14 +73,14 @@ class CallStream:
 
     @property
     def spent_by_shape_s(self) -> npt.NDArray[np.float64]:
-        """The time in calls of each shape, in s; shape (shapes,)."""
+        """The time in calls of each shape, in s; array shape (len(shapes),)."""
         spent_s = np.bincount(self.shape, weights=self.spent_s, minlength=len(self.shapes))
         return np.asarray(spent_s, np.float64)
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The streams of all ranks."""
+    """The traces of all ranks of a run."""
 
     path: Path
     ranks: int
@@ -90,7 +90,7 @@ class Trace:
 
     @property
     def why_partial(self) -> str:
-        """The reason why it cannot be replayed; empty without one."""
+        """The reason why the trace cannot be replayed; empty if it can."""
         if len(self.streams) < self.ranks:
             return f"{self.ranks - len(self.streams)} of {self.ranks} ranks left no stream"
         lost = sum(stream.lost for stream in self.streams)
@@ -102,18 +102,21 @@ class Trace:
 
 
 def trace_of(profile: Path) -> Path:
-    """Return the path of a profile's trace: app.profile's is app.trace, app.p8's not."""
+    """Return the path of a profile's trace.
+
+    The trace of ``app.profile`` is ``app.trace``; the trace of ``app.p8`` is ``app.p8.trace``.
+    """
     if profile.suffix in ("", ".profile"):
         return profile.with_suffix(".trace")
     return profile.with_name(f"{profile.name}.trace")
 
 
 def read_trace(path: Path, decode: Decode = decode_in_python) -> Trace:
-    """Read a trace, or the partial trace of a program that crashed.
+    """Return the trace in a file, or the partial trace of a program that crashed.
 
     - `path`: the trace; its journal is in the same folder.
 
-    Raises ProfileError: it is missing, damaged, cut off, or of another version.
+    Raises ProfileError: the file is missing, damaged, cut off, or of another version.
     """
     journal = path.with_name(f"{path.name}.journal")
     if not stands(path) and stands(journal):
@@ -194,7 +197,7 @@ def _read(path: Path, content: mmap.mmap | bytes, decode: Decode) -> Trace:
 def _slices(
     path: Path, content: mmap.mmap | bytes, ranks: int, distance: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield where each rank's slice begins, and its length."""
+    """Yield the begin and the length of each rank's part of the file."""
     offset = layout.PIECE_BYTES
     if distance and distance < _STREAM_AT:
         raise ValueError

@@ -1,1 +1,1 @@
-"""The figures of the five publications, and their relation to bareline's measurements."""
+"""The figures of five publications, and their relation to bareline's measurements."""

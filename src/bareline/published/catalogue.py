@@ -1,4 +1,4 @@
-"""The published figures that come with bareline: load them, find them, list them."""
+"""The published figures that come with bareline: loading, search and lists."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ def publications() -> dict[str, PublishedStudy]:
 
 
 def read_publication(text: str, *, where: str) -> PublishedStudy:
-    """Read and check a file of published figures.
+    """Return the publication in a text, after a check of its values.
 
-    Raises UsageError: it is not TOML, or a value is impossible; the message names file and key.
+    Raises UsageError: the text is not TOML, or a value is impossible; the message names file and
+    key.
     """
     try:
         return PublishedStudy.model_validate(tomllib.loads(text, parse_float=Decimal))
@@ -50,9 +51,9 @@ def read_publication(text: str, *, where: str) -> PublishedStudy:
 
 
 def find_publications(name: str) -> list[PublishedStudy]:
-    """Return the publication of this id, or all that a study of this name repeats.
+    """Return the publication with an id, or all publications that the study of a name repeats.
 
-    Raises UsageError: there is neither.
+    Raises UsageError: neither a publication nor a study has the name.
     """
     everything = publications()
     if name in everything and everything[name].publication.study != name:
@@ -67,9 +68,9 @@ def find_publications(name: str) -> list[PublishedStudy]:
 
 
 def find_part(reference: str) -> tuple[PublishedStudy, Part]:
-    """Return the part that a reference such as ``nebula:table-4`` names.
+    """Return the publication and the part that a reference such as ``nebula:table-4`` names.
 
-    Raises UsageError: there is no such publication, or it has no such part.
+    Raises UsageError: there is no such publication, or no such part of it.
     """
     name, colon, part = reference.partition(":")
     everything = publications()
@@ -89,9 +90,9 @@ def find_part(reference: str) -> tuple[PublishedStudy, Part]:
 class PublishedFigure(TypedDict):
     """``published``: a figure as a publication prints it.
 
-    - `low`, `high`: as printed: both ends of a range, one of a bound.
-    - `conditions`: the same as `at`, in words.
-    - `worse_low`, `worse_high`: times worse than the baseline; null where open or not given.
+    - `low`, `high`: the printed ends: both of a range, one of a bound.
+    - `conditions`: the conditions in `at`, in words.
+    - `worse_low`, `worse_high`: times worse than the baseline; null if open or not given.
     """
 
     publication: str
@@ -123,7 +124,7 @@ class PublishedFigure(TypedDict):
 
 
 def published_rows(name: str | None = None) -> list[PublishedFigure]:
-    """List the published figures, one row per result, for ``bareline published``."""
+    """Return the published figures as rows for ``bareline published``, one per result."""
     studies = list(publications().values())
     if name is not None:
         studies = find_publications(name)
@@ -216,7 +217,7 @@ _FORMS = {
 
 
 def conditions(at: Mapping[str, Any]) -> str:
-    """Write conditions as one line: ``64 KiB messages, 16 to 128 ranks, between nodes``."""
+    """Format conditions in one line: ``64 KiB messages, 16 to 128 ranks, between nodes``."""
     return ", ".join(_condition(key, value) for key, value in at.items())
 
 
@@ -237,7 +238,7 @@ def _condition(key: str, value: Any) -> str:
 
 
 def _value_text(key: str, value: Any) -> str:
-    """Write the value of a condition; sizes in binary units."""
+    """Format the value of a condition; sizes have binary units."""
     write = format_size if key.endswith("_bytes") else str
     if isinstance(value, Spread):
         return value.text(write)

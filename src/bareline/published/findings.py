@@ -1,4 +1,4 @@
-"""The statements of publications in words, and the checks of a run against them."""
+"""The statements of publications in words, and the checks of these statements with a run."""
 
 from __future__ import annotations
 
@@ -22,22 +22,24 @@ class _Table(BaseModel):
 
 
 class ClaimCheck(_Table):
-    """A ``[[finding.check]]``: the figures of a run that decide whether a claim repeats.
+    """A ``[[finding.check]]``: the figures of a run that decide whether a claim is confirmed.
 
-    - `kind`: ``ratio``: the platform is worse, better or equal. ``grows``: its loss is larger at
-      the most ranks than at the fewest. ``rise``: larger on two nodes than on one. ``more``: larger
-      in `probe` than in the mean of `than`. ``order``: worse, or better, than each of `against` at
-      every number of ranks. ``trials``: the share of the platform's trials in which `metric` is
-      above zero, or with `below` less than that share of the trials' median.
+    - `kind`: ``ratio``: the platform is worse, better or equal. ``grows``: its loss is larger on
+      the most ranks than on the fewest. ``rise``: its loss is larger on two nodes than on one.
+      ``more``: its loss is larger in `probe` than in the mean of `than`. ``order``: the platform is
+      worse, or better, than each of `against` on every number of ranks. ``trials``: the share of
+      the platform's trials in which `metric` is above zero or, with `below`, less than `below`
+      times the median of the trials.
     - `probe`, `than`: patterns of probes; ``*`` matches anything.
     - `platform`, `against`: ids of the document's platforms; only ``order`` has several in
       `against`, and ``trials`` has none.
-    - `expect`, `within`: the document's statement; "equal" up to so many times.
+    - `expect`, `within`: the statement of the document; ratios up to `within` count as equal.
     - `degree`: the ratio that "much", "clearly" or "by far" means, where no figure is printed.
-    - `ties`: being equal satisfies it: "fastest" means that nothing is certainly faster.
-    - `printed`: ids of results that print it, for ``trials`` the id of the listed trials;
-      `printed_first`: of results that print the figure with which ``grows``, ``rise`` or ``more``
-      begins.
+    - `ties`: whether equality confirms the claim: "fastest" means that nothing is certainly faster.
+    - `printed`: ids of the results that print the figure; for ``trials`` the id of the listed
+      trials.
+    - `printed_first`: ids of the results that print the first figure of ``grows``, ``rise`` or
+      ``more``.
     """
 
     kind: CheckKind
@@ -87,16 +89,17 @@ class ClaimCheck(_Table):
 
     @property
     def platforms(self) -> tuple[str, ...]:
-        """All platforms of the document that the check needs."""
+        """The platforms of the document that the check needs."""
         return (self.platform, *self.against)
 
 
 class PublishedFinding(_Table):
-    """A ``[[finding]]``: a claim of the document, in other words.
+    """A ``[[finding]]``: a claim of the document, in bareline's words.
 
-    - `claim`: the statement in a line of a table; empty where it is short enough.
-    - `checks`: its comparisons with a run; the first counts that the run measures.
-    - `unmeasured`: why no probe can decide it. Either `checks` or `unmeasured` is given.
+    - `claim`: a short form of the statement for a table; empty if the statement is short enough.
+    - `checks`: comparisons with a run; the first one that the run measures decides.
+    - `unmeasured`: the reason why no probe can decide the claim. Either `checks` or `unmeasured` is
+      given.
     """
 
     benchmark: str = ""

@@ -27,17 +27,17 @@ class _Table(BaseModel):
 
 
 class _Placed(_Table):
-    """An entry with its part, by id, and its place in the part, in words."""
+    """An entry with the id of its part of the document, and its place in the part, in words."""
 
     part: str
     where: str
 
 
 class Printed(_Table):
-    """A number as it is printed: a value, a range with both ends, or a bound with one of them.
+    """A printed number: a value, a range with both ends, or a bound with one end.
 
-    - `approx`: printed with "about" or "around".
-    - `printed`: the words of the document where it uses no digits.
+    - `approx`: whether "about" or "around" is printed with the number.
+    - `printed`: the words of the document if it uses no digits.
     """
 
     value: Decimal | None = None
@@ -63,7 +63,7 @@ class Printed(_Table):
 
     @property
     def ends(self) -> tuple[Decimal | None, Decimal | None]:
-        """Lowest and highest value that it allows; None where a bound leaves it open."""
+        """The least and the greatest value that the number allows; None for an open end."""
         if self.value is not None:
             return self.value, self.value
         if self.bound == "at_most":
@@ -93,8 +93,8 @@ class Printed(_Table):
 class Publication(_Table):
     """A ``[publication]``: the document, and the built-in study that repeats it.
 
-    - `id`, `short`: its name in a reference (``nebula:table-4``) and among people.
-    - `title`: the title of its source where the document prints none.
+    - `id`, `short`: the name in a reference (``nebula:table-4``), and the name for people.
+    - `title`: the title of the source if the document has no title.
     - `notes`: remarks that apply to all its figures.
     """
 
@@ -112,9 +112,9 @@ class Publication(_Table):
 class Part(_Table):
     """A ``[[part]]`` of the document: a table, figure, slide or section.
 
-    - `id`, `label`: its name in a reference, and its name in the document.
-    - `plotted_only`: the document draws its values; only its text gives some.
-    - `weight`: the place of its statements: statements of the abstract come first.
+    - `id`, `label`: the name in a reference, and the name in the document.
+    - `plotted_only`: whether the values are only plotted, so that only the text contains numbers.
+    - `weight`: the kind of its statements; statements of the abstract come first.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z]+(-[a-z0-9.]+)*$")]
@@ -127,9 +127,9 @@ class Part(_Table):
 class PublishedPlatform(_Placed):
     """A ``[[platform]]`` of the document.
 
-    - `against`: the platform with which its figures are compared where the document has no ratio.
-    - `variant_of`: another platform, from which it differs only in settings.
-    - `part_of`: another platform, to which it belongs.
+    - `against`: the platform to compare with if the document prints no ratio.
+    - `variant_of`: the platform from which this platform differs only in settings.
+    - `part_of`: the platform that contains this platform.
     """
 
     id: str
@@ -143,7 +143,7 @@ class PublishedPlatform(_Placed):
 
 
 class Likewise(_Table):
-    """A ``[[benchmark.also]]``: another probe, with the parameters `at`, that measures the same."""
+    """A ``[[benchmark.also]]``: another probe, run with `at`, that measures the same benchmark."""
 
     probe: str
     metrics: dict[str, str]
@@ -151,11 +151,10 @@ class Likewise(_Table):
 
 
 class Benchmark(_Table):
-    """A ``[[benchmark]]``: the probe that measures the same as a benchmark of the document.
+    """A ``[[benchmark]]``: the probe that corresponds to a benchmark of the document.
 
-    - `probe`: its name; ``*`` matches anything.
-    - `metrics`: its metric for each metric of the document.
-    - `shares`: the same for the document's shares of a peak.
+    - `probe`: the name of the probe; ``*`` matches anything.
+    - `metrics`, `shares`: the probe's metric for each metric, and for each share of a peak.
     """
 
     name: str
@@ -169,12 +168,12 @@ class Result(Printed, _Placed):
     """A ``[[result]]``: one published figure.
 
     - `platform`, `baseline`: ids of platforms; the baseline "peak" is the hardware's limit.
-    - `also_platform`, `also_baseline`: a second pair for which the same figure is given.
-    - `selection`: which of several runs the document chose ("best", "worst", "average").
-    - `unclear`: the document does not say whether a percentage is of the time or of the rate; both
-      readings are kept.
-    - `cited`: the figure comes from another study.
-    - `restates`: results of which this is another printing.
+    - `also_platform`, `also_baseline`: a second pair of platforms with the same figure.
+    - `selection`: the run that the document chose among several ("best", "worst", "average").
+    - `unclear`: whether the document leaves open if a percentage is of the time or of the rate;
+      both readings are kept.
+    - `cited`: whether the figure comes from another study.
+    - `restates`: ids of the results that this result repeats.
     - `members`, `excludes`: the programs over which the figure is a range, and the programs that it
       leaves out.
     """
@@ -211,7 +210,7 @@ class Result(Printed, _Placed):
 
     @property
     def words(self) -> str:
-        """The figure with its unit and direction, as part of a sentence."""
+        """The figure with its unit and direction, as a part of a sentence."""
         direction = "worse" if self.relation == "worse_by" else "better"
         behind: Mapping[Kind, str] = {
             "absolute": self.unit.replace("us", "µs"),
@@ -226,7 +225,8 @@ class Result(Printed, _Placed):
 class Trials(_Placed):
     """A ``[[trials]]``: all trials of one platform, as the document lists them.
 
-    - `order`: "time" as they were run, "sorted" where the document sorted them.
+    - `order`: "time" if the values are in the order of the trials, "sorted" if the document sorted
+      them.
     - `values`, `retransmissions`: one per trial.
     """
 
@@ -249,7 +249,7 @@ class Trials(_Placed):
 
 
 class NotCompleted(_Placed):
-    """A ``[[not_completed]]``: a benchmark that the authors could not or did not run, and why."""
+    """A ``[[not_completed]]``: a benchmark without a result in the document, and the reason."""
 
     benchmark: str
     platform: str
@@ -258,14 +258,14 @@ class NotCompleted(_Placed):
 
 
 class Inconsistency(_Table):
-    """An ``[[inconsistency]]``: figures of one document that do not agree with each other."""
+    """An ``[[inconsistency]]``: figures of one document that contradict each other."""
 
     results: Annotated[list[str], Field(min_length=1)]
     says: str
 
 
 class Workload(_Placed):
-    """A ``[[workload]]``: how a benchmark or application was used."""
+    """A ``[[workload]]``: the parameters with which a benchmark or application was run."""
 
     name: str
     note: str = ""
@@ -273,7 +273,7 @@ class Workload(_Placed):
 
 
 class InstanceType(_Placed):
-    """An ``[[instance_type]]`` that the cloud offered."""
+    """An ``[[instance_type]]``: a size of virtual machine that the cloud offered."""
 
     name: str
     cpus: int
@@ -284,7 +284,7 @@ class InstanceType(_Placed):
 
 
 class PrintedFact(Printed, _Placed):
-    """A ``[[fact]]``: a number that was not measured."""
+    """A ``[[fact]]``: a printed number that was not measured."""
 
     quantity: str
     unit: str
@@ -310,12 +310,12 @@ class PublishedStudy(_Table):
 
     @property
     def id(self) -> str:
-        """Name of the publication."""
+        """The id of the publication."""
         return self.publication.id
 
     @property
     def count(self) -> int:
-        """Number of published figures, every listed trial one."""
+        """The number of published figures; each listed trial counts."""
         return len(self.results) + sum(len(row.values) for row in self.trials)
 
     @model_validator(mode="after")
@@ -341,7 +341,7 @@ class PublishedStudy(_Table):
         return self
 
     def _check_references(self, check: ClaimCheck, platforms: set[str], figures: set[str]) -> None:
-        """Refuse a check of unknown platforms, figures or trials; raises ValueError."""
+        """Refuse a check that names unknown platforms, figures or trials; raises ValueError."""
         _check_known("platform", check.platforms, {*platforms, PEAK}, "a finding's check")
         _check_known("result", check.printed_first, figures, "a finding's check")
         _check_known("result", check.printed, figures, "a finding's check")
@@ -349,7 +349,7 @@ class PublishedStudy(_Table):
             self._check_trials(check)
 
     def _check_trials(self, check: ClaimCheck) -> None:
-        """Refuse a check of trials whose platform has no such list; raises ValueError."""
+        """Refuse a check of trials if its platform has no listed trials; raises ValueError."""
         lists = {row.id: row for row in self.trials if row.platform == check.platform}
         listed = lists.get(check.printed[0])
         if listed is None or (check.below is None and listed.retransmissions is None):
@@ -358,22 +358,22 @@ class PublishedStudy(_Table):
             )
 
     def part(self, name: str) -> Part:
-        """Return a part by its id.
+        """Return the part with the given id.
 
         Raises KeyError: there is no such part.
         """
         return {part.id: part for part in self.parts}[name]
 
     def platform(self, name: str) -> PublishedPlatform | None:
-        """Return a platform by its id; None for a platform that the document only mentions."""
+        """Return the platform with an id; None for a platform that the document only mentions."""
         return next((row for row in self.platforms if row.id == name), None)
 
     def benchmark(self, name: str) -> Benchmark | None:
-        """Return a benchmark of the document by its name; None if no probe measures it."""
+        """Return the benchmark with a name; None if no probe measures that benchmark."""
         return next((row for row in self.benchmarks if row.name == name), None)
 
     def probe_of(self, figure: Result | Trials) -> str | None:
-        """Return the probe that measures the same as a figure; None if no probe does."""
+        """Return the probe that measures the quantity of a figure; None if no probe does."""
         benchmark = self.benchmark(figure.benchmark)
         return None if benchmark is None else benchmark.probe
 
@@ -383,7 +383,7 @@ class PublishedStudy(_Table):
         return None if benchmark is None else benchmark.metrics.get(figure.metric)
 
     def doubts(self, result: str) -> list[str]:
-        """Return the descriptions of the inconsistencies of a result."""
+        """Return the descriptions of the inconsistencies that a result is part of."""
         return [row.says for row in self.inconsistencies if result in row.results]
 
 

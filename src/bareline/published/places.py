@@ -1,4 +1,4 @@
-"""Comparison of a place of a run with the conditions of a publication."""
+"""The comparison of a place of a run with the conditions of a publication."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ON_ONE_NODE = {"intra_node": True, "inter_node": False}
 
 
 def holds_at(at: Mapping[str, Condition], place: Place) -> bool:
-    """Whether a place meets conditions: all of them are known of it, and true."""
+    """Whether a place meets all conditions; a condition on an unknown value is not met."""
     coordinates = place.coordinates | {"nodes": place.ran_on}
     for name, condition in at.items():
         if name == "placement":
@@ -23,7 +23,7 @@ def holds_at(at: Mapping[str, Condition], place: Place) -> bool:
 
 
 def meets(condition: Condition, value: object) -> bool:
-    """Whether a value is in a spread, is one of a list, or is the value of a condition."""
+    """Whether a value is in a spread, is one of a list, or equals the condition."""
     if isinstance(condition, Spread):
         return isinstance(value, int | float) and condition.holds(value)
     if isinstance(condition, list):

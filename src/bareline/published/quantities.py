@@ -25,13 +25,13 @@ UNITS: Mapping[str, tuple[str, Decimal]] = {
 
 
 class Spread(BaseModel):
-    """The part of an axis that a published figure covers: sizes or ranks, with exceptions.
+    """A range of sizes or ranks that a published figure covers, with exceptions.
 
-    - `low`, `high`: both ends belong to it.
-    - `above`: it begins just above this.
-    - `exceptions`: values between the ends with figures of their own.
-    - `label`: the document's words where it gives no number ("larger messages").
-    - `inferred`: a number that the document does not give for this figure, but elsewhere.
+    - `low`, `high`: the ends, which belong to the range.
+    - `above`: a lower end that does not belong to the range.
+    - `exceptions`: values in the range that have separate figures.
+    - `label`: the words of the document if it prints no number ("larger messages").
+    - `inferred`: a number that the document prints elsewhere and not for this figure.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -44,7 +44,7 @@ class Spread(BaseModel):
     inferred: int | None = None
 
     def holds(self, value: float) -> bool:
-        """Whether a place on the axis belongs to it; a spread with only a label contains none."""
+        """Whether a value is in the range; a spread with only a label contains no value."""
         if self.inferred is not None and value == self.inferred:
             return True
         if not self.has_ends:
@@ -58,11 +58,11 @@ class Spread(BaseModel):
 
     @property
     def has_ends(self) -> bool:
-        """Whether it has a number at either end."""
+        """Whether the spread has a number at either end."""
         return not (self.low is None and self.high is None and self.above is None)
 
     def text(self, form: Callable[[int], str]) -> str:
-        """Write it, with its numbers in a given form."""
+        """Return the spread as text, with numbers formatted by `form`."""
         if self.label is not None:
             return self.label
         text = self._stretch_text(form)
@@ -72,7 +72,7 @@ class Spread(BaseModel):
         return text
 
     def _stretch_text(self, form: Callable[[int], str]) -> str:
-        """Write its ends."""
+        """Return the ends as text, with numbers formatted by `form`."""
         high = "" if self.high is None else form(self.high)
         if self.above is not None:
             text = f"above {form(self.above)}"

@@ -1,7 +1,8 @@
-"""Published figures as ratios: how many times worse than the baseline, the way bareline compares.
+"""Published figures as ratios: how many times worse a platform is than the baseline.
 
-A ratio above 1 is worse than the baseline, for every direction of a metric. A factor, a percentage
-or two absolute values of the document become a span of ratios; a bound leaves one end of it open.
+A ratio above 1 is worse than the baseline, whether a high or a low value of the metric is better. A
+factor, a percentage or two absolute values of the document become a span of ratios; a bound becomes
+a span with an open end.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _Change: TypeAlias = Callable[[Decimal], Decimal]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A span of ratios; None where a bound leaves an end open."""
+    """A range of ratios; an end that a bound leaves open is None."""
 
     low: Decimal | None
     high: Decimal | None
@@ -51,7 +52,7 @@ class Span:
         return low if low == high else f"{low} to {high}"
 
     def each(self, change: _Change) -> Span:
-        """Return the span with both ends changed, where they are known."""
+        """Return the span with both ends changed by `change`; open ends stay open."""
         low = None if self.low is None else change(self.low)
         high = None if self.high is None else change(self.high)
         return Span(low, high)
@@ -67,8 +68,9 @@ class Span:
 class PublishedRatio:
     """A published figure of a platform against a baseline, as a ratio.
 
-    - `computed`: the document prints both values, and this is their ratio.
-    - `probe`, `probe_metric`: the probe and metric that measure the same here; None without one.
+    - `computed`: whether the ratio is not printed, but computed from two printed values.
+    - `probe`, `probe_metric`: the probe and metric of bareline that measure the same ratio, or
+      None.
     """
 
     publication: str
@@ -93,7 +95,7 @@ class PublishedRatio:
 
     @property
     def conditions(self) -> dict[str, Condition]:
-        """Conditions by name."""
+        """The conditions of the ratio by name."""
         return dict(self.at)
 
     def leaves_out(self, probe: str) -> bool:
@@ -107,9 +109,9 @@ class PublishedRatio:
 
 
 def span_of(result: Result) -> Span | None:
-    """Return how many times worse than its baseline a result is.
+    """Return how many times worse a result is than its baseline.
 
-    None for a result that is not a ratio to another platform.
+    None if the result is not a ratio to another platform.
     """
     if result.baseline in (None, PEAK) or result.better == "none":
         return None
@@ -117,7 +119,7 @@ def span_of(result: Result) -> Span | None:
 
 
 def _times_worse(result: Result) -> Span:
-    """Return how many times worse than its baseline, which may be a peak, a result is."""
+    """Return how many times worse a result is than its baseline, which may be a peak."""
     printed = Span(*result.ends)
     if result.kind == "factor":
         return printed if result.relation == "worse_by" else printed.inverse()
@@ -133,12 +135,12 @@ def _times_worse(result: Result) -> Span:
 
 
 def _more_time(percent: Decimal) -> Decimal:
-    """Return the ratio of times of so many per cent more."""
+    """Return the ratio of two times, one of which is `percent` per cent longer."""
     return 1 + percent / 100
 
 
 def _less_rate(percent: Decimal) -> Decimal:
-    """Return the ratio of rates, inverted, of so many per cent less."""
+    """Return the inverse ratio of two rates, one of which is `percent` per cent lower."""
     return 1 / (1 - percent / 100)
 
 
@@ -147,7 +149,7 @@ def _share(percent: Decimal) -> Decimal:
 
 
 def printed_ratios(study: PublishedStudy) -> _Ratios:
-    """Yield every ratio to a platform that the document prints, without second printings."""
+    """Yield every ratio to a platform that the document prints, without repeated printings."""
     for result in study.results:
         span = span_of(result)
         if span is None or result.restates or result.baseline == result.platform:
@@ -157,7 +159,7 @@ def printed_ratios(study: PublishedStudy) -> _Ratios:
 
 
 def _pairs(result: Result) -> Iterator[_Pair]:
-    """Yield the pairs of platforms for which a ratio is printed."""
+    """Yield the pairs of platforms for which a result prints the ratio."""
     if result.baseline:
         yield result.platform, result.baseline
     if result.also_platform and result.also_baseline:
@@ -165,7 +167,7 @@ def _pairs(result: Result) -> Iterator[_Pair]:
 
 
 def peak_ratios(study: PublishedStudy) -> _Ratios:
-    """Yield every share of a peak that the document prints, as how many times it is below it."""
+    """Yield every printed share of a peak, as the ratio of the peak to the measured value."""
     for result in study.results:
         if result.restates or result.baseline != PEAK:
             continue
@@ -179,7 +181,7 @@ def peak_ratios(study: PublishedStudy) -> _Ratios:
 
 
 def again_printed(study: PublishedStudy, ratio: PublishedRatio) -> list[Result]:
-    """Return all other printings of a ratio, direct and indirect, in the document's order."""
+    """Return the other printings of a ratio, direct and indirect, in the document's order."""
     printings = set(ratio.results)
     for _ in study.results:
         restated = {row.id for row in study.results if not printings.isdisjoint(row.restates)}
@@ -191,14 +193,14 @@ def again_printed(study: PublishedStudy, ratio: PublishedRatio) -> list[Result]:
 
 
 def own_bases(study: PublishedStudy) -> list[Result]:
-    """Return the results that are printed relative to their own platform: 1 by definition."""
+    """Return the results that are printed relative to their own platform, which are all 1."""
     return [row for row in study.results if row.baseline == row.platform]
 
 
 def computed_ratios(study: PublishedStudy) -> _Ratios:
     """Yield the ratios of the absolute values that the document prints for two platforms.
 
-    The median represents listed trials. A pair with a printed ratio is left out.
+    Listed trials are represented by their median. Pairs with a printed ratio are left out.
     """
     printed: set[_Key] = set()
     for ratio in printed_ratios(study):
@@ -218,12 +220,12 @@ def computed_ratios(study: PublishedStudy) -> _Ratios:
 
 
 def _absolute_values(study: PublishedStudy) -> list[Result]:
-    """Return the results that are values of their own, not relative to a baseline."""
+    """Return the results that are absolute values, not relative to a baseline."""
     return [row for row in study.results if row.kind == "absolute" and row.value is not None]
 
 
 def _counterpart(study: PublishedStudy, figure: _Figure) -> str | None:
-    """Return the platform that a document compares a figure's platform with, if any."""
+    """Return the platform with which the document compares a figure's platform, or None."""
     platform = study.platform(figure.platform)
     if platform is None:
         return None
@@ -231,7 +233,7 @@ def _counterpart(study: PublishedStudy, figure: _Figure) -> str | None:
 
 
 def ratios_across(study: PublishedStudy, platform: str, baseline: str) -> _Ratios:
-    """Yield the ratios of values in one table of two platforms that the document never compares.
+    """Yield the ratios of two platforms in one table that the document does not compare.
 
     InfiniCloud draws two generations of servers next to each other, each with its own native pair.
     """
@@ -281,14 +283,14 @@ def _ratio_of_values(study: PublishedStudy, result: Result, base: Result) -> Pub
 def _computed_ratio(
     study: PublishedStudy, figure: _Figure, base: _Figure, times_worse: Decimal, text: str
 ) -> PublishedRatio:
-    """Return a ratio of two figures, which the document does not print."""
+    """Return a ratio of two figures that the document does not print."""
     span = Span(times_worse, times_worse)
     ratio = _ratio(study, figure, figure.platform, base.platform, span, text)
     return replace(ratio, computed=True, results=(figure.id, base.id))
 
 
 def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
-    """Return all ratios of a publication between two platforms, once for each probe of them."""
+    """Return all ratios of two platforms in a publication, once for each of their probes."""
     ratios = [*printed_ratios(study), *computed_ratios(study)]
     of_other_probes: list[PublishedRatio] = []
     for ratio in ratios:
@@ -297,7 +299,7 @@ def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
 
 
 def likewise(study: PublishedStudy, ratio: PublishedRatio) -> _Ratios:
-    """Yield a ratio for each other probe of its benchmark that measures it."""
+    """Yield a ratio again for each other probe that measures it."""
     benchmark = study.benchmark(ratio.benchmark)
     if benchmark is None:
         return
@@ -309,17 +311,17 @@ def likewise(study: PublishedStudy, ratio: PublishedRatio) -> _Ratios:
 
 
 def _by_name(given: Conditions) -> tuple[tuple[str, Condition], ...]:
-    """Return conditions in the order of their names."""
+    """Return the conditions sorted by their names."""
     return tuple(sorted(given.items(), key=itemgetter(0)))
 
 
 def listed_trials(study: PublishedStudy, benchmark: str) -> dict[str, Trials]:
-    """Return the trials of a benchmark that the document lists, by platform."""
+    """Return the listed trials of a benchmark by platform."""
     return {row.platform: row for row in study.trials if row.benchmark == benchmark}
 
 
 def worse(value: Decimal, base: Decimal, *, better: str) -> Decimal:
-    """Return how many times worse a value is than the baseline's."""
+    """Return how many times worse `value` is than `base`; `better` is the direction."""
     return base / value if better == "higher" else value / base
 
 
@@ -363,6 +365,6 @@ def _texts(given: Conditions) -> list[str]:
 
 
 def _key(result: Result) -> _Key:
-    """Return the key that two absolute values must share to be compared."""
+    """Return the key that two absolute values must share to be comparable."""
     shared = {name: value for name, value in result.at.items() if name not in _OWN}
     return (result.benchmark, result.metric, result.unit, *_texts(shared))

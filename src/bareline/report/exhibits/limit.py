@@ -165,7 +165,7 @@ def _bandwidth(limit: _Limit) -> float:
 
 
 def _best(cells: list[Row], probe: str, metric: str, mode: str, **point: str) -> Row | None:
-    """Return the cell with the largest value among those of a measurement, or None."""
+    """Return the cell of a measurement with the largest value, or None."""
     best: Row | None = None
     best_value = 0.0
     for cell in cells:
