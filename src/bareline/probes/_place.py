@@ -1,9 +1,9 @@
-"""The places of a job's ranks, the carrier of their messages, and the MPI library: ``mpiplace``.
+"""The placement of a job's ranks, the transport of messages, and the MPI library: ``mpiplace``.
 
-It is not a probe, since nothing is measured: it is a launch in addition to the trials, so that
-libraries can print their choices without slowing a trial down. Their lines were taken from Open MPI
-4.1, MPICH 4.0 and UCX 1.13; the lines of libfabric's providers in MPICH and Intel MPI are from
-their documentation.
+``mpiplace`` is not a probe, because it measures nothing. It is launched in addition to the trials,
+so that libraries can print their choices without slowing down a trial. The patterns of these lines
+come from outputs of Open MPI 4.1, MPICH 4.0 and UCX 1.13, and for libfabric's providers in MPICH
+and Intel MPI from the documentation.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ PLACE = Command(argv=("{native}/mpiplace",), mpi=True, env=_TELLING)
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """Where a rank is.
+    """The node, processors and memory domains of a rank.
 
-    - `node`: number of its node, by the first rank on it.
-    - `cpus`, `packages`, `numa`: hardware threads that it may use, and the sockets and NUMA domains
-      that these are in.
-    - `cores`: so many cores; 0 where that is not known.
-    - `machine_packages`, `machine_numa`: sockets and NUMA domains that the node has.
+    - `node`: number of the rank's node, which is the number of the first rank on the node.
+    - `cpus`, `packages`, `numa`: hardware threads that the rank may use, and the sockets and NUMA
+      domains of these threads.
+    - `cores`: number of cores of these threads; 0 if unknown.
+    - `machine_packages`, `machine_numa`: number of sockets and NUMA domains of the node.
     """
 
     node: int
@@ -74,12 +74,13 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Observations of a job.
+    """The observations of a job.
 
-    - `jobs`: so many jobs it was: more than one where the library does not belong to the launcher.
+    - `jobs`: number of separate MPI jobs; more than one if the library does not belong to the
+      launcher.
     - `built_with`, `library`: title and version of the library that the program was compiled for,
-      and of that it ran with; "" where bareline does not know it.
-    - `carriers`: the carriers of messages, in the library's words: ``UCX tcp/eth0``.
+      and of the library that it ran with; "" if unknown.
+    - `carriers`: the transports of messages, in the library's words: ``UCX tcp/eth0``.
     - `compiled`: facts of how the program was compiled.
     """
 
@@ -92,7 +93,7 @@ class Seen:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """Which kinds of carriers there are: ``shm``, ``tcp``, ``other``."""
+        """The kinds of transports: ``shm``, ``tcp``, ``other``."""
         names = [carrier.partition(" ")[2] for carrier in self.carriers]
         return frozenset(
             next(kind for kind, pattern in _KINDS.items() if pattern.match(n)) for n in names
@@ -100,7 +101,10 @@ class Seen:
 
 
 def read_place(output: Output) -> Seen:
-    """Read the output of a launch, or raise ParseError: it is not complete."""
+    """Return the observations in the output of a launch.
+
+    Raises ParseError: the output is not complete.
+    """
     # Libraries also print on stdout.
     lines = [line for line in output.stdout.splitlines() if line.startswith("{")]
     jobs = sum('"program":"mpiplace"' in line for line in lines)
@@ -117,7 +121,7 @@ def read_place(output: Output) -> Seen:
 
 
 def library_named(text: str) -> str:
-    """Return the title and version of a library out of its own words; "" where it is not known."""
+    """Return the title and version of a library from its version text; "" if unknown."""
     match = _LIBRARY.search(text)
     if match is None:
         return ""
@@ -126,7 +130,7 @@ def library_named(text: str) -> str:
 
 
 def carriers(said: str) -> tuple[str, ...]:
-    """Return the carriers of messages, except from a rank to itself, in alphabetical order."""
+    """Return the transports of messages between different ranks, in alphabetical order."""
     names = {
         f"{part} {name}"
         for part, pattern in _SAID.items()

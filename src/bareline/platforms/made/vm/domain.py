@@ -39,8 +39,7 @@ class Guest:
     """The identity of a guest.
 
     - `index`: position among all guests of the host, from 0.
-    - `tenant`: number of the tenant that the guest belongs to, from 0; `SERVER` for the file
-      server.
+    - `tenant`: number of the guest's tenant, from 0; `SERVER` for the file server.
     - `address`: address on the measured network.
     - `management_address`: address for bareline's connections; it only differs from `address` if
       the measured NIC belongs to the host.
@@ -202,10 +201,7 @@ def _cpu(options: VmOptions, places: Places) -> ET.Element:
 
 
 def _guest_numa(options: VmOptions, places: Places) -> ET.Element | None:
-    """Return the guest's NUMA nodes, which get equal parts of its processors and memory.
-
-    None if the guest has no NUMA nodes.
-    """
+    """Return the guest's NUMA nodes, with equal parts of its memory; None without NUMA."""
     nodes = options.memory.guest_numa_nodes
     if nodes == 1:
         return None

@@ -1,9 +1,8 @@
 """Archives of container images in the formats of OCI and Docker, read within a size budget.
 
-This module checks an untrusted archive before umoci reads it. The archive's descriptions are
-checked against their digests, and each layer is rewritten with only the entries that a container
-needs. Every entry is counted before it is written. No name in an archive becomes a path of this
-machine.
+An untrusted archive is checked before umoci reads it: the descriptions must match their digests,
+and each layer is rewritten with only the entries that a container needs. Every entry is counted
+before it is written. No name in an archive becomes a path of this machine.
 
 References
 ----------
@@ -95,9 +94,7 @@ class _XzReader(io.RawIOBase):
 
 @contextmanager
 def plain(packed: BinaryIO, place: Path) -> Iterator[BinaryIO]:
-    """Yield the decompressed content of a file; its first bytes show the format.
-
-    The formats are gzip, bzip2, xz and zstd; any other file is yielded as it is.
+    """Yield a file's content, decompressed if its first bytes show gzip, bzip2, xz or zstd.
 
     - `place`: a folder for the decompressed file, if a separate program decompresses it.
 
@@ -174,8 +171,7 @@ _EXTENSIONS = (
 class _Forward:
     """A stream that `tarfile` reads as a file: it moves forward, and at most one byte back.
 
-    Bytes that are read outside of a `content` context are headers, whose length is limited for each
-    entry.
+    Bytes that are read outside of `content` are headers, whose length is limited for each entry.
     """
 
     def __init__(self, file: BinaryIO, budget: UnpackingBudget) -> None:
@@ -268,13 +264,12 @@ def _entries(tar: tarfile.TarFile, forward: _Forward) -> Iterator[tarfile.TarInf
 
 
 def harmless(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Return a layer's entry without rights that a container does not need; None for a device.
+    """Return an entry of a layer with the rights that a container needs; None for a device.
 
-    The entry has no set-user bits, no attributes and no owner, and only this user may write to the
-    file. Containers see the node's own devices.
+    It has no set-user bits, attributes or owner, and only this user may write to the file.
 
-    Raises ValueError: the entry would remove a folder outside of its own folder (umoci 0.4.7 would
-    do so), or its name is too long.
+    Raises ValueError: the entry would remove a folder outside of its own (umoci 0.4.7 would do so),
+    or its name is too long.
     """
     parts = entry.name.split("/")
     if any(part in (".wh.", ".wh..", ".wh...") for part in parts):
@@ -342,10 +337,7 @@ class ImageArchive:
 
     @classmethod
     def read(cls, file: BinaryIO, budget: UnpackingBudget) -> ImageArchive:
-        """Return the archive in a file.
-
-        Raises ArchiveError: the archive has members of impossible sizes.
-        """
+        """Return the archive in a file, or raise ArchiveError for members of impossible sizes."""
         size_bytes = file.seek(0, os.SEEK_END)
         file.seek(0)
         forward = _Forward(file, UnpackingBudget(budget.most_bytes, size_bytes))
