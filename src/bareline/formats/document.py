@@ -99,9 +99,16 @@ def read_object(model: type[M], content: Mapping[str, Any]) -> M:
         raise ParseError(_reason(first["loc"], first["type"], first["input"])) from error
 
 
+def _path_of(place: tuple[int | str, ...]) -> str:
+    """Return the path of a value in its document, such as ``jobs[0].read``."""
+    path = ""
+    for step in place:
+        path += f"[{step}]" if isinstance(step, int) else f".{step}"
+    return path.removeprefix(".")
+
+
 def _reason(place: tuple[int | str, ...], kind: str, given: Any) -> str:
-    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
-    name = path.removeprefix(".")
+    name = _path_of(place)
     if kind == "missing":
         return f"'{name}' is missing"
     if kind == "too_short":
@@ -126,7 +133,7 @@ def _with_several_values(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
-def check_quotient(rate: float, amount: float, time: float, what: str, off: float = 1e-3) -> None:
+def check_quotient(rate: float, amount: float, time: float, where: str, off: float = 1e-3) -> None:
     """Check that a rate is the quotient of its amount and its time.
 
     - `off`: the largest deviation of the quotient, as a share, that rounding of the printed figures
@@ -135,6 +142,6 @@ def check_quotient(rate: float, amount: float, time: float, what: str, off: floa
     Raises ParseError: the rate deviates by more, or nothing was measured.
     """
     if rate <= 0 or amount <= 0 or time <= 0:
-        raise ParseError(f"{what}: nothing was transferred")
+        raise ParseError(f"{where}: nothing was transferred")
     if not math.isclose(rate, amount / time, rel_tol=off):
-        raise ParseError(f"{what}: rate, amount and time contradict each other")
+        raise ParseError(f"{where}: rate, amount and time contradict each other")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import chain
 
 _SIGNALS = (
     r"Hangup|Killed|Terminated|Segmentation fault|Aborted|Bus error|Illegal instruction"
@@ -126,10 +127,8 @@ ENDINGS: dict[str, tuple[str, ...]] = {
     ),
     "a benchmark": (r"DATA VALIDATION ERROR",),
 }
-_DEATH = re.compile(
-    "|".join(f"(?:{pattern})" for patterns in ENDINGS.values() for pattern in patterns),
-    re.MULTILINE,
-)
+_PATTERNS = chain.from_iterable(ENDINGS.values())
+_DEATH = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS), re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ import subprocess
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import BinaryIO, cast
 
 from bareline.vocabulary.errors import ParseError
@@ -272,7 +273,7 @@ def _stripped(
             rank = label.groupdict().get("rank") or ""
             content = line[end:]
         by_rank.setdefault(rank, []).append(content)
-    whole = [line for contents in by_rank.values() for line in contents]
+    whole = chain.from_iterable(by_rank.values())
     # Only the last line of the file has no end; it need not be the last one any more.
     text = "\n".join(whole)
     return text if lines[-1] else text.rstrip("\n") + "\n"

@@ -29,8 +29,9 @@ class UnknownFormat(ImportRefused):
     """Raised if a file is empty or of no known format."""
 
     def __init__(self, file: Path, *, empty: bool) -> None:
+        problem = "empty" if empty else "of no known format"
         super().__init__(
-            "empty" if empty else "of no known format",
+            problem,
             where=str(file),
             hint=f"leave it out, or give an output of {_known_formats()}",
         )
@@ -127,12 +128,13 @@ def _all_unknown(refusals: Sequence[UnknownFormat]) -> ImportRefused:
 
 def _known_formats() -> str:
     importers = load_importers()
-    more = (
-        " (bareline-contrib adds Google Benchmark, asv, github-action-benchmark, Ramble,"
+    titles = "; ".join(importer.title for importer in importers.values())
+    if "ramble" in importers:
+        return titles
+    return (
+        f"{titles} (bareline-contrib adds Google Benchmark, asv, github-action-benchmark, Ramble,"
         " PerfKitBenchmarker and Phoronix)"
     )
-    titles = "; ".join(importer.title for importer in importers.values())
-    return titles + ("" if "ramble" in importers else more)
 
 
 def read_file(file: Path) -> list[FoundTrial]:
@@ -203,15 +205,11 @@ def _parts(text: str, able: Sequence[Importer], file: Path) -> list[tuple[Import
             where=str(file),
             hint="split it into one file for each",
         )
-    starts = sorted(
-        (
-            (start, importer)
-            for importer in able
-            if importer.starts is not None
-            for start in importer.starts(text)
-        ),
-        key=lambda pair: pair[0],
-    )
+    starts: list[tuple[int, Importer]] = []
+    for importer in able:
+        if importer.starts is not None:
+            starts += ((start, importer) for start in importer.starts(text))
+    starts.sort(key=lambda pair: pair[0])
     if not starts:
         return [(able[0], 0, text)]
     first = starts[0][0]

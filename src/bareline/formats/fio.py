@@ -159,7 +159,7 @@ def _readings_of(name: str, jobs: Sequence[_Job], common: Mapping[str, Any]) -> 
     given = _options({**common, **jobs[0].options})
     params = {"job": name, **_SETTINGS.case(given)}
     ways = {"read": [job.read for job in jobs], "write": [job.write for job in jobs]}
-    used = [way for way, parts in ways.items() if any(part.total_ios for part in parts)]
+    used = [way for way, parts in ways.items() if _moved_data(parts)]
     for way in used or ["read"]:
         left_out: list[Omission] = []
         samples = partial(_samples, jobs, ways[way], way, left_out)
@@ -172,11 +172,16 @@ def _readings_of(name: str, jobs: Sequence[_Job], common: Mapping[str, Any]) -> 
         )
 
 
+def _moved_data(parts: Iterable[_Way]) -> bool:
+    return any(part.total_ios for part in parts)
+
+
 def _options(given: Mapping[str, Any]) -> dict[str, Scalar]:
     """Return options, as numbers if possible; of a repeated option fio uses the last value."""
     options: dict[str, Scalar] = {}
     for name, value in given.items():
-        text = str(value[-1] if isinstance(value, SeveralValues) else value)
+        last = value[-1] if isinstance(value, SeveralValues) else value
+        text = str(last)
         options[name] = text
         with suppress(UsageError, ValueError):
             options[name] = parse_size(text) if name in _SIZES else int(text)
@@ -196,8 +201,9 @@ def _wrong_latency(part: _Way) -> str | None:
     """Return the error in the latencies of a job; None if there is none."""
     if not part.total_ios:
         return None
+    content = part.lat_ns if isinstance(part.lat_ns, dict) else {}
     try:
-        latency = read_object(_Latency, part.lat_ns if isinstance(part.lat_ns, dict) else {})
+        latency = read_object(_Latency, content)
     except ParseError as error:
         return f"lat_ns: {error}"
     if latency.none_taken:
@@ -210,13 +216,15 @@ def _wrong_latency(part: _Way) -> str | None:
 
 
 def _reading(way: str, params: Mapping[str, Scalar], outcome: Measured | Failed) -> Reading:
+    activity = "reading" if way == "read" else "writing"
+    caveats = () if _is_direct(params) else ("page-cache",)
     return Reading(
         probe=f"fio.{way}",
-        title=f"{'reading' if way == 'read' else 'writing'} (fio)",
+        title=f"{activity} (fio)",
         layer=Layer.IO,
         metrics=METRICS,
         params=params,
-        caveats=() if _is_direct(params) else ("page-cache",),
+        caveats=caveats,
         outcome=outcome,
     )
 
@@ -308,17 +316,21 @@ def _state_of(document: str) -> _State | None:
         jobs = [read_object(_Job, job) for job in report.jobs]
     except ParseError:
         return None
-    ways = [way for job in jobs for way in (job.read, job.write, job.trim)]
+    ways: list[_Way] = []
+    counters: list[float] = []
+    for job in jobs:
+        ways += (job.read, job.write, job.trim)
+    for way in ways:
+        counters += (way.io_bytes, way.total_ios, way.runtime)
     stamp = content.get("timestamp")
+    stamp_s = float(stamp) if isinstance(stamp, int | float) else 0.0
     begins = tuple(begin for job in report.jobs if isinstance(begin := job.get("job_start"), int))
     return _State(
         jobs=tuple(f"{job.jobname} {_options(job.options)}" for job in jobs),
         begins=begins,
-        stamp_s=float(stamp) if isinstance(stamp, int | float) else 0.0,
+        stamp_s=stamp_s,
         runtime_s=max(way.runtime for way in ways) * 1e-3,
-        counters=tuple(
-            count for way in ways for count in (way.io_bytes, way.total_ios, way.runtime)
-        ),
+        counters=tuple(counters),
     )
 
 

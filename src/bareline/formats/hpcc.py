@@ -22,7 +22,7 @@ from bareline.formats.importer import Importer, holding
 from bareline.formats.reading import UNKNOWN_RANKS, Column, Reading, outcome_of, unread
 from bareline.formats.table import check_whole, integer, number
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar
+from bareline.vocabulary.model import Better, Failed, Layer, Measured, Metric, Sample, Scalar
 
 HEAD = re.compile(r"^This is the DARPA/DOE HPC Challenge Benchmark", re.MULTILINE)
 _SUMMARY = re.compile(
@@ -69,7 +69,8 @@ class _Group:
 def _column(key: str, name: str) -> Column:
     unit, scale = _UNITS.get(key.rpartition("_")[2], _BYTES)
     detail = _DETAIL.search(name) is not None
-    return name, Metric(unit, "lower" if unit == "s" else "higher", detail), scale
+    better: Better = "lower" if unit == "s" else "higher"
+    return name, Metric(unit, better, detail), scale
 
 
 _STREAM = ("Triad", "Copy", "Scale", "Add")
@@ -141,9 +142,12 @@ _GROUPS = (
         "MPI ping-pong (HPCC)",
         Layer.MPI,
         {
-            f"{which}PingPong{key}": f"{name}{part}"
-            for key, name in (("Latency_usec", "latency"), ("Bandwidth_GBytes", "bandwidth"))
-            for which, part in (("Avg", ""), ("Min", "_min"), ("Max", "_max"))
+            "AvgPingPongLatency_usec": "latency",
+            "MinPingPongLatency_usec": "latency_min",
+            "MaxPingPongLatency_usec": "latency_max",
+            "AvgPingPongBandwidth_GBytes": "bandwidth",
+            "MinPingPongBandwidth_GBytes": "bandwidth_min",
+            "MaxPingPongBandwidth_GBytes": "bandwidth_max",
         },
     ),
     _Group(
@@ -151,9 +155,10 @@ _GROUPS = (
         "the random-order ring (HPCC)",
         Layer.MPI,
         {
-            f"{order}OrderedRing{key}": f"{name}{part}"
-            for key, name in (("Latency_usec", "latency"), ("Bandwidth_GBytes", "bandwidth"))
-            for order, part in (("Randomly", ""), ("Naturally", "_natural"))
+            "RandomlyOrderedRingLatency_usec": "latency",
+            "NaturallyOrderedRingLatency_usec": "latency_natural",
+            "RandomlyOrderedRingBandwidth_GBytes": "bandwidth",
+            "NaturallyOrderedRingBandwidth_GBytes": "bandwidth_natural",
         },
     ),
 )
@@ -161,11 +166,11 @@ _GROUPS = (
 
 def summary_metrics() -> dict[str, Metric]:
     """Return the metrics of all benchmarks in one table, named ``<benchmark>_<metric>``."""
-    return {
-        f"{group.name}_{name}": metric
-        for group in _GROUPS
-        for name, metric, _ in group.known(group.later).values()
-    }
+    metrics: dict[str, Metric] = {}
+    for group in _GROUPS:
+        for name, metric, _ in group.known(group.later).values():
+            metrics[f"{group.name}_{name}"] = metric
+    return metrics
 
 
 def read(text: str) -> Iterable[Reading]:

@@ -157,14 +157,14 @@ def _check(result: _Result, text: str) -> tuple[float, float]:
     if not low - slack <= gflops <= high + slack:
         raise ParseError(f"{where}: Gflops contradicts N and Time")
     # Two decimals say little or nothing of a short time; the rate has four digits.
-    coarse = time_s < 1000 * slack_s
-    return gflops * 1e9, needed / (gflops * 1e9) if coarse else time_s
+    rate = gflops * 1e9
+    if time_s < 1000 * slack_s:
+        return rate, needed / rate
+    return rate, time_s
 
 
 def _check_asked(n: int, nb: int, grid: tuple[int, int], text: str, where: str) -> None:
-    requested = {
-        name: [int(value) for value in values.split()] for name, values in _ASKED.findall(text)
-    }
+    requested = {name: list(map(int, values.split())) for name, values in _ASKED.findall(text)}
     grids = list(zip(requested.get("P", []), requested.get("Q", []), strict=False))
     rows = (("N", n, requested.get("N")), ("NB", nb, requested.get("NB")), ("P x Q", grid, grids))
     for name, value, values in rows:
@@ -181,8 +181,9 @@ def _starts(text: str) -> Sequence[int]:
     """Return the offsets of HPL's outputs, without the HPL runs inside HPC Challenge."""
     parts = [match.span() for match in _HPCC.finditer(text)]
     parts += _hpcc_without_title(text)
-    starts = [match.start() for match in TITLE.finditer(text)]
-    return [start for start in starts if not any(low <= start < high for low, high in parts)]
+    spans = [range(low, high) for low, high in parts]
+    titles = [match.start() for match in TITLE.finditer(text)]
+    return [start for start in titles if not any(start in span for span in spans)]
 
 
 def _hpcc_without_title(text: str) -> list[tuple[int, int]]:
@@ -195,10 +196,10 @@ def _hpcc_without_title(text: str) -> list[tuple[int, int]]:
     for match in _HPCC_END.finditer(text):
         section = _HPCC_SECTION.search(text, previous_end, match.start())
         if section is not None:
-            rules = [
-                rule.start() for rule in _HPCC_RULE.finditer(text, previous_end, section.start())
-            ]
-            spans.append((rules[-1] if rules else previous_end, match.end()))
+            start = previous_end
+            for rule in _HPCC_RULE.finditer(text, previous_end, section.start()):
+                start = rule.start()
+            spans.append((start, match.end()))
         previous_end = match.end()
     return spans
 

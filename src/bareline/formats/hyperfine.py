@@ -90,12 +90,9 @@ def read(text: str) -> Iterable[Reading]:
     for result in results:
         parameters = {plain_key(key): scalar(value) for key, value in result.parameters.items()}
         params = {**parameters, "command": result.command}
-        for time, code, memory in zip(
-            result.times,
-            repeat(0) if result.exit_codes is None else result.exit_codes,
-            result.memory_usage_byte or repeat(None),
-            strict=False,
-        ):
+        codes = repeat(0) if result.exit_codes is None else result.exit_codes
+        memories = result.memory_usage_byte or repeat(None)
+        for time, code, memory in zip(result.times, codes, memories, strict=False):
             yield _launch(params, time, code, memory)
 
 

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
+from typing import TypeVar
 
 from bareline.formats.damage import Omission
 from bareline.formats.ends import death_caveat
@@ -38,6 +39,8 @@ from bareline.formats.table import (
 from bareline.vocabulary.collectives import COLLECTIVES
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar
+
+T = TypeVar("T")
 
 TITLE = re.compile(
     r"^#\s+Intel ?\(R\) MPI Benchmarks?(?: Suite)? V?(?P<version>\d+(?:\.\d+)*(?: Update \d+)?)"
@@ -131,10 +134,12 @@ def read(text: str) -> Iterable[Reading]:
         raise ParseError("there is no title of the Intel MPI Benchmarks")
     parts = _parts(text)
     listed = _listed(text)
+    largest = _LARGEST.search(text)
+    largest_bytes = int(largest[1]) if largest else None
     launch = ImbLaunch(
         _year(text),
         free_sizes=_USER_LENGTHS.search(text) is not None,
-        largest_bytes=int(largest[1]) if (largest := _LARGEST.search(text)) else None,
+        largest_bytes=largest_bytes,
         any_after_zero=_CHOSEN_SIZES.search(text) is not None,
     )
     for part in parts:
@@ -220,12 +225,13 @@ def _options(text: str) -> dict[str, str]:
 def _params(name: str, options: Mapping[str, str]) -> dict[str, Scalar]:
     plain = name.removesuffix("_pure")
     blocking = plain[1:].capitalize() if plain[:1] == "I" and plain[1:2].islower() else plain
-    return {
-        option: value
-        for option, value in options.items()
-        for default, concerned in (_OPTIONS.get(option, ("", frozenset())),)
-        if value != default and (not concerned or blocking in concerned)
-    }
+    params: dict[str, Scalar] = {}
+    for option, value in options.items():
+        default, concerned = _OPTIONS.get(option, ("", frozenset()))
+        concerns_it = not concerned or blocking in concerned
+        if concerns_it and value != default:
+            params[option] = value
+    return params
 
 
 def _year(text: str) -> int:
@@ -243,7 +249,7 @@ def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended
     worlds = {part.ranks + part.idle for part in parts if part.ranks}
     if len(worlds) > 1:
         return "the running and waiting processes of the sections are not equally many"
-    names = [name for name, _ in groupby(part.name for part in parts)]
+    names = _without_repeats(part.name for part in parts)
     if listed and names != [name for name in listed if name in names]:
         return "the sections differ from the list of benchmarks, or from its order"
     for _, group in groupby(parts, key=lambda part: part.name):
@@ -253,12 +259,17 @@ def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended
     return ""
 
 
+def _without_repeats(values: Iterable[T]) -> list[T]:
+    """Return values without those that are equal to the one before."""
+    return [value for value, _ in groupby(values)]
+
+
 def _contradicting_counts(sections: Sequence[_Part], world: int, *, ended: bool) -> str:
     """Return the error in the numbers of processes of a benchmark's sections, or ""."""
     if any("groups" in part.params for part in sections):
         return ""
     name = sections[0].name
-    ranks = [number for number, _ in groupby(part.ranks for part in sections)]
+    ranks = _without_repeats(part.ranks for part in sections)
     if any(after != min(2 * before, world) for before, after in pairwise(ranks)):
         return f"the numbers of processes of {name} do not double until all run"
     if ended and (len(ranks) > 1 or name in _FOR_ALL) and ranks[-1] != world:
@@ -311,12 +322,17 @@ def _imported(part: _Part, launch: ImbLaunch) -> Reading:
 
 
 def _reading(part: _Part, metrics: Mapping[str, Metric], outcome: Measured | Failed) -> Reading:
-    # A few of many processes mostly share a node: their figures belong to another curve.
-    subset = bool(part.idle)
+    probe = f"imb.{part.name.lower()}"
+    title = f"IMB {part.name}"
+    if part.idle:
+        # A few of many processes mostly share a node: their figures belong to another curve.
+        probe += ".subset"
+        title += " on some of the processes"
+    layer = Layer.IO if _IO.fullmatch(part.name) else Layer.MPI
     return Reading(
-        probe=f"imb.{part.name.lower()}{'.subset' if subset else ''}",
-        title=f"IMB {part.name}{' on some of the processes' if subset else ''}",
-        layer=Layer.IO if _IO.fullmatch(part.name) else Layer.MPI,
+        probe=probe,
+        title=title,
+        layer=layer,
         metrics=metrics,
         params=part.params,
         ranks=part.ranks,

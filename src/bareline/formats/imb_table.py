@@ -170,7 +170,8 @@ def _check_row(row: PrintedTable) -> None:
             row.integers(title)
     for title in row.titles:
         if title not in PLAIN:
-            row.numbers(title, decimals=0 if title == "Msg/sec" else _DECIMALS)
+            decimals = 0 if title == "Msg/sec" else _DECIMALS
+            row.numbers(title, decimals=decimals)
     check_ascending(row, ("t_min[usec]", "t_avg[usec]", "t_max[usec]"))
     _check_overlap(row)
 

@@ -89,12 +89,10 @@ def lost_titles(
     last: re.Pattern[str] | None = None,
 ) -> Sequence[int]:
     """Return the offsets of the launches in a text whose titles are lost; see `starts_at`."""
-    marks = [
-        (match.start(), order)
-        for order, mark in enumerate((title, inside, last))
-        if mark is not None
-        for match in mark.finditer(text)
-    ]
+    marks: list[tuple[int, int]] = []
+    for order, mark in enumerate((title, inside, last)):
+        if mark is not None:
+            marks += ((match.start(), order) for match in mark.finditer(text))
     starts: list[int] = []
     has_begun = False
     for offset, order in sorted(marks):

@@ -168,9 +168,10 @@ def _rows(test: str) -> list[tuple[str, dict[str, str]]]:
     if titles is None:
         raise ParseError("there are no results")
     names = titles[0].split()
-    end = _SUMMARY.search(test)
+    summary = _SUMMARY.search(test)
+    end = summary.start() if summary else len(test)
     rows = []
-    for match in _ROW.finditer(test, titles.end(), end.start() if end else len(test)):
+    for match in _ROW.finditer(test, titles.end(), end):
         cells = match[2].split()
         if len(cells) != len(names) - 1:
             raise ParseError(
@@ -255,14 +256,16 @@ def _alike(summary: str, ends: Sequence[float], off: float) -> bool:
 def _reading(
     way: str, params: Mapping[str, Scalar], outcome: Measured | Failed, ranks: int = 0
 ) -> Reading:
+    activity = "reading" if way == "read" else "writing"
+    caveats = () if params.get("direct") else ("page-cache",)
     return Reading(
         probe=f"ior.{way}",
-        title=f"{'reading' if way == 'read' else 'writing'} (IOR)",
+        title=f"{activity} (IOR)",
         layer=Layer.IO,
         metrics=_METRICS,
         params=params,
         ranks=ranks,
-        caveats=() if params.get("direct") else ("page-cache",),
+        caveats=caveats,
         outcome=outcome,
     )
 

@@ -167,17 +167,16 @@ def read(text: str) -> Transfer:
     # In the reverse direction the remote end sends.
     cpu = (end.cpu_utilization_percent.host_total, end.cpu_utilization_percent.remote_total)
     sender, receiver = reversed(cpu) if requested.reverse else cpu
-    loss, jitter_s = _datagrams(end.sum_received) if udp else (None, None)
+    printed: dict[str, float | None]
+    if udp:
+        loss, jitter_s = _datagrams(end.sum_received)
+        printed = {"loss": loss, "jitter": jitter_s}
+    else:
+        printed = {"retransmissions": end.sum_sent.retransmits}
+    printed |= {"rate": rate_bps, "cpu_sender": sender, "cpu_receiver": receiver}
     return Transfer(
         udp=udp,
-        said={
-            "rate": rate_bps,
-            "retransmissions": None if udp else end.sum_sent.retransmits,
-            "loss": loss,
-            "jitter": jitter_s,
-            "cpu_sender": sender,
-            "cpu_receiver": receiver,
-        },
+        printed=printed,
         params=_SETTINGS.case(given),
         ignored=_SETTINGS.ignored(given),
         stream_rates_bps=_stream_rates(end, requested, udp=udp),
@@ -232,8 +231,11 @@ def _identity(text: str) -> str:
 def _stream_rates(end: _End, requested: _Asked, *, udp: bool) -> tuple[float, ...]:
     if len(end.streams) != requested.num_streams:
         raise ParseError(f"not the {requested.num_streams} streams that were asked for")
-    sent = [stream.udp if udp else stream.sender for stream in end.streams]
-    if sum(_there(part, "sender").bytes for part in sent) != end.sum_sent.bytes:
+    if udp:
+        sent = [_there(stream.udp, "sender") for stream in end.streams]
+    else:
+        sent = [_there(stream.sender, "sender") for stream in end.streams]
+    if sum(part.bytes for part in sent) != end.sum_sent.bytes:
         raise ParseError("the streams' bytes do not add up to their sum")
     if udp:
         return ()

@@ -136,11 +136,12 @@ def _table(
     """Return the trial of a table: of the whole program, or of a region."""
     params = dict(launch.params)
     named = [match for line in lines if (match := _REGION.fullmatch(line.text))]
+    expected_names = 0 if is_program else 1
     if named and not is_program:
         params["region"] = named[0][1]
     left_out: list[Omission] = []
     try:
-        if len(named) != (0 if is_program else 1):
+        if len(named) != expected_names:
             raise ParseError(
                 "the first table alone is the table of the whole program, without a region"
             )
@@ -299,14 +300,16 @@ def _reading(
     metrics: Mapping[str, Metric],
     outcome: Measured | Failed,
 ) -> Reading:
+    ranks = launch.ranks if launch else UNKNOWN_RANKS
+    threads = launch.threads if launch else 1
     return Reading(
         probe="ipm.program",
         title="the time of a program (IPM)",
         layer=Layer.APP,
         metrics=metrics,
         params=params,
-        ranks=launch.ranks if launch else UNKNOWN_RANKS,
-        threads=launch.threads if launch else 1,
+        ranks=ranks,
+        threads=threads,
         outcome=outcome,
     )
 

@@ -39,12 +39,12 @@ class LaunchMark:
     file: str
     occurrence: int
 
-    def sameness(self, known: Iterable[LaunchMark]) -> Sameness:
+    def sameness(self, marks: Iterable[LaunchMark]) -> Sameness:
         """Return whether this launch is one of the known launches with the same text.
 
         Outputs with the same text in one file are never copies of each other.
         """
-        others = list(known)
+        others = list(marks)
         if not others:
             return Sameness.OTHER
         if self.identity:
@@ -83,7 +83,9 @@ def text_hash(launch: str) -> str:
 def doubt(files: Iterable[str]) -> str:
     """Return the caveat of an output whose text another file also has."""
     names = sorted({Path(file).name for file in files})
-    listed = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+    listed = ", ".join(names[:3])
+    if len(names) > 3:
+        listed += ", ..."
     return f"{DOUBT} {listed}: a copy, or another launch with the same figures"
 
 

@@ -46,12 +46,13 @@ _LABELS = re.compile(
 def read(text: str) -> Iterable[Reading]:
     """Return the trial of a launch."""
     launched = _LAUNCHED.search(text)
+    ranks = int(launched[2]) if launched else UNKNOWN_RANKS
     made = partial(
         Reading,
         probe="mdtest.operations",
         title="operations on files and directories (mdtest)",
         layer=Layer.IO,
-        ranks=int(launched[2]) if launched else UNKNOWN_RANKS,
+        ranks=ranks,
     )
     params: dict[str, Scalar] = {}
     left_out: list[Omission] = []
@@ -63,11 +64,7 @@ def read(text: str) -> Iterable[Reading]:
             raise ParseError(
                 f"mdtest {old[1]} prints another format; bareline reads mdtest 3.x and 4.x"
             )
-        check_last_line(text)
-        if _END.search(text):
-            caveats = death_caveat(text)
-        else:
-            check_whole(text)
+        caveats = _ending(text)
         if launched is None:
             raise ParseError("the output does not contain the number of tasks of mdtest")
         options, ignored = _options(text)
@@ -76,8 +73,7 @@ def read(text: str) -> Iterable[Reading]:
     except ParseError as error:
         yield made(metrics=UNTOLD, params=params, outcome=unread(error))
         return
-    # Trees are few, and their rates say little.
-    metrics = {name: as_detail(_RATE) if name.startswith("tree") else _RATE for name in rates}
+    metrics = {name: _metric(name) for name in rates}
     samples = [Sample(name, rate) for name, rate in rates.items()]
     yield made(
         metrics=metrics,
@@ -87,6 +83,15 @@ def read(text: str) -> Iterable[Reading]:
         ignored=ignored,
         left_out=tuple(left_out),
     )
+
+
+def _ending(text: str) -> tuple[str, ...]:
+    """Return the caveats of a complete output; raises ParseError: it is truncated."""
+    check_last_line(text)
+    if _END.search(text):
+        return death_caveat(text)
+    check_whole(text)
+    return ()
 
 
 def _options(text: str) -> tuple[str, tuple[str, ...]]:
@@ -108,6 +113,11 @@ def _options(text: str) -> tuple[str, tuple[str, ...]]:
     return " ".join(options), tuple(f"{word}: a label" for word in ignored)
 
 
+def _metric(name: str) -> Metric:
+    # Trees are few, and their rates say little.
+    return as_detail(_RATE) if name.startswith("tree") else _RATE
+
+
 def _rates(text: str, left_out: list[Omission]) -> dict[str, float]:
     """Return the mean rate of every operation that ran, in op/s."""
     rates: dict[str, float] = {}
@@ -126,8 +136,10 @@ def _rates(text: str, left_out: list[Omission]) -> dict[str, float]:
             rates[name] = mean
     ran = {name: mean for name, mean in rates.items() if mean}
     if not ran:
-        lost = [omission for omission in left_out if omission.lost]
-        raise ParseError(str(lost[0]) if lost else "no operation was measured")
+        for omission in left_out:
+            if omission.lost:
+                raise ParseError(str(omission))
+        raise ParseError("no operation was measured")
     return ran
 
 

@@ -17,7 +17,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 from bareline.formats.damage import Omission
 from bareline.formats.ends import death_caveat, death_in
@@ -123,7 +122,7 @@ def read(text: str) -> Iterable[Reading]:
         return
     calls = _calls(sections, len(ranks), total, left_out)
     samples += calls
-    metrics = {**_METRICS, **(_CALL_TIME if calls else {})}
+    metrics = {**_METRICS, **_CALL_TIME} if calls else _METRICS
     outcome = outcome_of(metrics, lambda: samples, left_out)
     reading = _reading(params, len(ranks), metrics, outcome)
     yield replace(reading, left_out=tuple(left_out), caveats=death_caveat(text))
@@ -219,14 +218,12 @@ def _calls(
         first_line = sections[title][0].number if sections[title] else 0
         left_out.append(Omission(f"the times of calls: {error}", first_line))
         return []
-    ordered = sorted(sites, key=lambda site: site.call)
+    times_ms: dict[str, list[float]] = {}
+    for site in sites:
+        times_ms.setdefault(site.call, []).append(site.count * site.mean.value)
     return [
-        Sample(
-            "call_time",
-            math.fsum(site.count * site.mean.value for site in group) / 1e3 / ranks,
-            {"call": call},
-        )
-        for call, group in groupby(ordered, key=lambda site: site.call)
+        Sample("call_time", math.fsum(of_sites) / 1e3 / ranks, {"call": call})
+        for call, of_sites in sorted(times_ms.items())
     ]
 
 
@@ -272,10 +269,11 @@ def _site(line: NumberedLine) -> _Site:
     most, mean, least = (_Amount.of(text, where) for text in match.groups()[4:7])
     if not least.value - least.off <= mean.value <= most.value + most.off:
         raise ParseError(f"{where}: Max, Mean and Min contradict each other")
+    rank = None if match[3] == "*" else integer(match[3], where)
     return _Site(
         call=match[1],
         number=integer(match[2], where),
-        rank=None if match[3] == "*" else integer(match[3], where),
+        rank=rank,
         count=integer(match[4], where),
         most=most,
         mean=mean,

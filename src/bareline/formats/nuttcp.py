@@ -43,17 +43,18 @@ def read(text: str) -> Transfer:
     """
     fields = _fields(text)
     values = _values(fields)
-    rtt_ms = values.get("rtt_ms")
+    printed: dict[str, float | None] = {
+        "rate": values["rate_Mbps"] * 1e6,
+        "cpu_sender": values["tx_cpu"],
+        "cpu_receiver": values["rx_cpu"],
+        "retransmissions": values.get("retrans"),  # not of several streams
+        "loss": values.get("data_loss"),
+    }
+    if "rtt_ms" in values:
+        printed["rtt"] = values["rtt_ms"] * 1e-3
     return Transfer(
         udp="data_loss" in values,
-        said={
-            "rate": values["rate_Mbps"] * 1e6,
-            "cpu_sender": values["tx_cpu"],
-            "cpu_receiver": values["rx_cpu"],
-            "retransmissions": values.get("retrans"),  # not of several streams
-            "loss": values.get("data_loss"),
-            "rtt": None if rtt_ms is None else rtt_ms * 1e-3,
-        },
+        printed=printed,
         params=_params(values),
     )
 

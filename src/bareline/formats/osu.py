@@ -418,12 +418,13 @@ def _init(text: str) -> Reading:
         caveats = death_caveat(text)
         return [Sample(name, value * 1e-3, {}, caveats) for name, value in scaled]
 
+    ranks = integer(match[1], "nprocs") if match else UNKNOWN_RANKS
     return Reading(
         probe="osu.init",
         title="MPI_Init (osu_init)",
         layer=Layer.MPI,
         metrics=metrics,
-        ranks=integer(match[1], "nprocs") if match else UNKNOWN_RANKS,
+        ranks=ranks,
         outcome=outcome_of(metrics, read),
     )
 
@@ -435,10 +436,12 @@ def _starts(text: str) -> Sequence[int]:
     """
     starts: list[int] = []
     titles = list(TITLE.finditer(text))
+    after_previous = 0
     for title in titles:
-        before = max(starts[-1] + 1 if starts else 0, title.start() - _LONGEST_COMMENTS)
-        comments = _BEFORE_TITLE.search(text, before, title.start())
-        starts.append(comments.start() if comments else title.start())
+        earliest = max(after_previous, title.start() - _LONGEST_COMMENTS)
+        beginning = _BEFORE_TITLE.search(text, earliest, title.start()) or title
+        starts.append(beginning.start())
+        after_previous = beginning.start() + 1
     untitled = _untitled_starts(text, titles)
     return sorted([*starts, *untitled, *lost_titles(text, TITLE, inside=_TABLE)])
 

@@ -87,8 +87,13 @@ def _collective(words: str) -> OsuProgram | None:
     function = _COLLECTIVES.get(match["function"]) if match else None
     if match is None or function is None:
         return None
-    before = ("i" if match["nonblocking"] else "") + ("neighbor_" if match["neighbours"] else "")
-    name = f"{before}{function.name}{'_persistent' if match['persistent'] else ''}"
+    name = function.name
+    if match["neighbours"]:
+        name = f"neighbor_{name}"
+    if match["nonblocking"]:
+        name = f"i{name}"
+    if match["persistent"]:
+        name = f"{name}_persistent"
     largest_bytes = _MIB if function.smallest_bytes else None
     return OsuProgram(name, largest_bytes=largest_bytes, reduction=function.reduces)
 

@@ -120,18 +120,7 @@ def read(text: str) -> Iterable[Reading]:
     title = _TITLE.search(text)
     if title is None:
         raise ParseError("there is no title of a perftest program")
-    rate = title["kind"] == "BW"
-    verb = _PROGRAMS.get(title["verb"], "atomic")
-    program = f"ib_{verb}_{'bw' if rate else 'lat'}"
-    settings = _settings_of(text)
-    made = partial(
-        Reading,
-        probe=f"perftest.{program}",
-        title=f"RDMA {'bandwidth' if rate else 'latency'} ({program})",
-        layer=Layer.NETWORK,
-        params=_params(title, settings),
-        ignored=_SETTINGS.ignored(settings),
-    )
+    made = _maker(title, _settings_of(text))
     try:
         columns, lines = _table(number_lines(text))
         titles = _value_columns(columns, lines)
@@ -140,7 +129,7 @@ def read(text: str) -> Iterable[Reading]:
             "there is no column of average bandwidth, typical or average latency",
         )
     except ParseError as error:
-        usual = {"bandwidth": BANDWIDTH} if rate else {"latency": LATENCY}
+        usual = {"bandwidth": BANDWIDTH} if title["kind"] == "BW" else {"latency": LATENCY}
         yield made(metrics=usual, outcome=unread(error))
         return
 
@@ -155,6 +144,25 @@ def read(text: str) -> Iterable[Reading]:
 
     outcome = outcome_of(metrics, read, left_out)
     yield made(metrics=metrics, outcome=outcome, left_out=tuple(left_out))
+
+
+def _maker(title: re.Match[str], settings: Mapping[str, str]) -> partial[Reading]:
+    """Return the maker of the readings of a test: its metrics and outcome are missing."""
+    quantity = "latency"
+    ending = "lat"
+    if title["kind"] == "BW":
+        quantity = "bandwidth"
+        ending = "bw"
+    verb = _PROGRAMS.get(title["verb"], "atomic")
+    program = f"ib_{verb}_{ending}"
+    return partial(
+        Reading,
+        probe=f"perftest.{program}",
+        title=f"RDMA {quantity} ({program})",
+        layer=Layer.NETWORK,
+        params=_params(title, settings),
+        ignored=_SETTINGS.ignored(settings),
+    )
 
 
 def _identity(text: str) -> str:

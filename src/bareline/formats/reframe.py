@@ -61,8 +61,10 @@ def _figure(value: float | None, unit: str | None, *, lower: bool, upper: bool) 
 
     A reference that bounds the value only from below means that more is better.
     """
-    better: Better = "higher" if lower else "lower"
-    return _Figure(value, unit or "", None if lower == upper else better)
+    better: Better | None = None
+    if lower != upper:
+        better = "higher" if lower else "lower"
+    return _Figure(value, unit or "", better)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +131,8 @@ class _Check:
         missed = self.result not in _PASSED and self.phase in ("", "performance") and whole
         if self.result in _PASSED or missed:
             read = outcome_of(metrics, lambda: [Sample(*pair) for pair in values.items()])
-            return read, (MISSED,) if missed else ()
+            caveats = (MISSED,) if missed else ()
+            return read, caveats
         phase = f"{self.phase}: " if self.phase else ""
         reason = f"ReFrame: {self.result}: {phase}{self.reason or 'no reason given'}"
         stage = Stage.ABSENT if self.result in _SKIPPED else Stage.EXIT
@@ -177,11 +180,15 @@ class _Report(JsonModel):
 def _contents(report: Mapping[str, Any]) -> list[tuple[dict[str, Any], Any]]:
     """Return the cases of a report, each with its run.
 
-    The cases are not checked here, so that a malformed case does not affect the other cases.¶Raises
-    ParseError: the report is damaged.
+    The cases are not checked here, so that a malformed case does not affect the other cases.
+
+    Raises ParseError: the report is damaged.
     """
     runs = read_object(_Report, report).runs
-    return [(run, case) for run in runs for case in read_object(_Run, run).testcases]
+    contents: list[tuple[dict[str, Any], Any]] = []
+    for run in runs:
+        contents += ((run, case) for case in read_object(_Run, run).testcases)
+    return contents
 
 
 def split(text: str) -> Sequence[str]:
@@ -242,15 +249,20 @@ def _check_of(content: Any) -> _Check:
         raise ParseError(f"a case of the report is not an object: {str(content)[:40]}")
     case = read_object(_Case, content)
     tasks = case.num_tasks or case.check_vars.get("num_tasks")
-    place = f"{case.system}:{case.partition}" if case.partition else case.system
+    ranks = tasks if isinstance(tasks, int) and tasks > 0 else 1
+    where = case.system
+    if case.partition:
+        where += f":{case.partition}"
     environ = case.environ or case.environment
+    if environ:
+        where += f"+{environ}"
     return _Check(
         name=case.display_name or case.name,
-        where=f"{place}+{environ}" if environ else place,
+        where=where,
         result=case.result,
         phase=case.fail_phase or "",
         reason=case.fail_reason or "",
-        ranks=tasks if isinstance(tasks, int) and tasks > 0 else 1,
+        ranks=ranks,
         figures={
             variable.name: _figure(
                 _value(variable),
@@ -333,12 +345,14 @@ def _case_of_line(row: Mapping[str, str]) -> _Check:
     tasks = row.get("num_tasks", "")
     system, partition, environ = (row.get(key, "") for key in ("system", "partition", "environ"))
     names = [title.removesuffix("_value") for title in row if title.endswith("_value")]
+    where = f"{system}:{partition}+{environ}" if system and partition else ""
+    ranks = int(tasks) if re.fullmatch(r"[1-9]\d{0,8}", tasks) else 0
     return _Check(
         name=name,
-        where=f"{system}:{partition}+{environ}" if system and partition else "",
+        where=where,
         result=row.get("result", "pass"),
         reason="the log does not name the phase; ReFrame's report does",
-        ranks=int(tasks) if re.fullmatch(r"[1-9]\d{0,8}", tasks) else 0,
+        ranks=ranks,
         figures={name: _logged_figure(row, name) for name in names},
     )
 

@@ -56,15 +56,22 @@ _RATES: Mapping[str, Metric] = {
 
 def read(text: str) -> Iterable[Reading]:
     """Return the trial in the summary of a client."""
-    throughput = _RATE.search(text) is not None
-    metrics = _RATES if throughput else _latency_metrics(text)
-    samples = _throughput_samples if throughput else _latency_samples
-    run = _RUN.search(text)
     params = _params(text)
-    name = "throughput" if throughput else _probe_of(run[1] if run else "")
+    if _RATE.search(text):
+        name = "throughput"
+        quantity = "bandwidth"
+        metrics = _RATES
+        samples = _throughput_samples
+    else:
+        run = _RUN.search(text)
+        mode = run[1] if run else ""
+        name = _probe_of(mode)
+        quantity = "latency"
+        metrics = _latency_metrics(text)
+        samples = _latency_samples
     yield Reading(
         probe=f"sockperf.{name}",
-        title="the sockperf bandwidth" if throughput else "the sockperf latency",
+        title=f"the sockperf {quantity}",
         layer=Layer.NETWORK,
         metrics=metrics,
         params=params,

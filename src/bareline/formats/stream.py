@@ -53,16 +53,18 @@ def read(text: str) -> Iterable[Reading]:
         params["elements"] = int(array[1])
         if array[2] and int(array[2]):
             params["offset"] = int(array[2])
-    ranks = _RANKS.search(text)
-    threads = _THREADS.findall(text)
+    ranks_line = _RANKS.search(text)
+    ranks = int(ranks_line[1]) if ranks_line else 1
+    threads_lines = _THREADS.findall(text)
+    threads = int(threads_lines[-1]) if threads_lines else 1
     yield Reading(
         probe="stream",
         title="the STREAM bandwidth",
         layer=Layer.MEMORY,
         metrics=METRICS,
         params=params,
-        ranks=int(ranks[1]) if ranks else 1,
-        threads=int(threads[-1]) if threads else 1,
+        ranks=ranks,
+        threads=threads,
         outcome=outcome_of(METRICS, partial(_samples, text)),
     )
 

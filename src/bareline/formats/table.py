@@ -53,11 +53,12 @@ class PrintedTable:
         position = self.titles.index(title)
         return [row[position] for row in self.rows]
 
-    def only(self, at: Iterable[int]) -> PrintedTable:
+    def only(self, positions: Iterable[int]) -> PrintedTable:
         """Return the table with only some of its rows, given by their indices from 0."""
-        chosen = tuple(at)
-        rows = tuple(self.rows[each] for each in chosen)
-        return PrintedTable(self.titles, rows, tuple(self.lines[each] for each in chosen))
+        chosen = tuple(positions)
+        rows = tuple(self.rows[position] for position in chosen)
+        lines = tuple(self.lines[position] for position in chosen)
+        return PrintedTable(self.titles, rows, lines)
 
     def integers(self, title: str) -> list[int]:
         """Return a column of integers.
@@ -333,23 +334,23 @@ def check_last_line(text: str) -> None:
         )
 
 
-def integer(text: str, what: str) -> int:
+def integer(text: str, where: str) -> int:
     """Return the integer in a text.
 
     Raises ParseError: the text is not an integer.
     """
     if not _INTEGER.fullmatch(text):
-        raise ParseError(f"{what}: '{text}' is not a whole number")
+        raise ParseError(f"{where}: '{text}' is not a whole number")
     return int(text)
 
 
-def number(text: str, what: str) -> float:
+def number(text: str, where: str) -> float:
     """Return the number in a text, which must not be negative.
 
     Raises ParseError: the text is not such a number.
     """
     if not _NUMBER.fullmatch(text):
-        raise ParseError(f"{what}: '{text}' is not a number")
+        raise ParseError(f"{where}: '{text}' is not a number")
     return float(text)
 
 

@@ -24,14 +24,14 @@ METRICS: Mapping[str, Metric] = {
 class Transfer:
     """A complete transfer; `udp` is whether it sent datagrams instead of a TCP stream.
 
-    `said` has the value of each metric, or None if the program does not print it: retransmissions
-    are only counted on Linux. `params` are the requested settings, `ignored` the settings that do
-    not belong to the case. Rates are in bit/s. The rate of a stream is its received rate; the rate
-    of an interval is the client's rate over all streams.
+    `printed` has the value of each metric, or None if the program does not print it:
+    retransmissions are only counted on Linux. `params` are the requested settings, `ignored` the
+    settings that do not belong to the case. Rates are in bit/s. The rate of a stream is its
+    received rate; the rate of an interval is the client's rate over all streams.
     """
 
     udp: bool
-    said: Mapping[str, float | None]
+    printed: Mapping[str, float | None]
     params: Mapping[str, Scalar] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     stream_rates_bps: tuple[float, ...] = ()
@@ -40,7 +40,7 @@ class Transfer:
     @property
     def values(self) -> dict[str, float]:
         """The values that the program printed, in the order of the metrics."""
-        by_metric = {name: self.said.get(name) for name in METRICS}
+        by_metric = {name: self.printed.get(name) for name in METRICS}
         return {name: value for name, value in by_metric.items() if value is not None}
 
 
@@ -58,11 +58,12 @@ def transfer_reader(
             transfer = read(text)
             outcome = Measured(tuple(Sample(*pair) for pair in transfer.values.items()))
         except ParseError as error:
-            transfer = Transfer(udp=is_udp(text), said={})
+            transfer = Transfer(udp=is_udp(text), printed={})
             outcome = unread(error)
+        protocol = "UDP" if transfer.udp else "TCP"
         yield Reading(
-            probe=f"{program}.{'udp' if transfer.udp else 'tcp'}",
-            title=f"{'UDP' if transfer.udp else 'TCP'} throughput ({program})",
+            probe=f"{program}.{protocol.lower()}",
+            title=f"{protocol} throughput ({program})",
             layer=Layer.NETWORK,
             metrics={name: METRICS[name] for name in transfer.values or ("rate",)},
             params=transfer.params,

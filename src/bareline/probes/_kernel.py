@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -55,14 +56,21 @@ class Kernel(Probe[Any]):
         """Check that a number of ranks is valid for the benchmark; the error names valid ones."""
         size = params.problem_class
         if trouble := self.rank_rule(size, ranks):
-            sides = (range(ranks - 1, 0, -1), range(ranks + 1, 4 * ranks + 65))
-            first = (next((n for n in part if not self.rank_rule(size, n)), 0) for part in sides)
-            near = " or ".join(str(count) for count in first if count)
+            near = " or ".join(map(str, self._near_ranks(size, ranks)))
+            hint = f"set ranks = {near}" if near else ""
             raise ProbeError(
                 f"{self.name}, class {size}, cannot run on {ranks} ranks: {trouble}",
                 where=where,
-                hint=f"set ranks = {near}" if near else "",
+                hint=hint,
             )
+
+    def _near_ranks(self, problem_class: str, ranks: int) -> list[int]:
+        """Return the next smaller and the next larger number of ranks that can run."""
+        near: list[int] = []
+        for side in (range(ranks - 1, 0, -1), range(ranks + 1, 4 * ranks + 65)):
+            fitting = (count for count in side if not self.rank_rule(problem_class, count))
+            near += itertools.islice(fitting, 1)
+        return near
 
     @abstractmethod
     def rank_rule(self, problem_class: str, ranks: int) -> str:
@@ -72,9 +80,10 @@ class Kernel(Probe[Any]):
         report = read_report(output, *self.name.split("."))
         self.check_header(params, report.header)
         unverified = _unverified(report.point)
+        caveats = (f"{NOT_VERIFIED}: {unverified}",) if unverified else ()
         return ProbeReading(
             samples=tuple(self.samples(params, report.point)),
-            caveats=(f"{NOT_VERIFIED}: {unverified}",) if unverified else (),
+            caveats=caveats,
             facts=self.facts_of(report),
         )
 

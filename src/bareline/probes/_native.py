@@ -45,14 +45,22 @@ def options(params: object, *names: str) -> tuple[str, ...]:
     words: list[str] = []
     for name in names:
         value = getattr(params, name)
-        words.append("--" + _UNIT.sub("", name).replace("_", "-"))
-        words.append(f"{value:g}" if isinstance(value, float) else str(value))
+        without_unit = _UNIT.sub("", name)
+        words.append("--" + without_unit.replace("_", "-"))
+        if isinstance(value, float):
+            words.append(f"{value:g}")
+        else:
+            words.append(str(value))
     return tuple(words)
 
 
 def counted(**counts: int) -> tuple[str, ...]:
     """Return numbers as one-letter options; a number of 0 leaves the choice to the program."""
-    return tuple(word for key, n in counts.items() if n for word in (f"-{key}", str(n)))
+    words: list[str] = []
+    for letter, count in counts.items():
+        if count:
+            words += (f"-{letter}", str(count))
+    return tuple(words)
 
 
 def spread_metrics(metric: str, unit: str, better: Better) -> dict[str, Metric]:
@@ -65,7 +73,7 @@ def spread_metrics(metric: str, unit: str, better: Better) -> dict[str, Metric]:
 class MeasuredPoint:
     """A measured point: its parameters and the fields of its line."""
 
-    at: Mapping[str, Scalar]
+    coordinates: Mapping[str, Scalar]
     fields: Mapping[str, Any]
 
     def number(self, name: str) -> float:
@@ -73,7 +81,7 @@ class MeasuredPoint:
 
         Raises ParseError: the field is missing or not a number.
         """
-        return _number(self.fields, name, self.at)
+        return _number(self.fields, name, self.coordinates)
 
     def positive(self, name: str, quantile: str = "") -> float:
         """Return a time or rate, or a quantile of it, which must be positive; see `number`."""
@@ -84,8 +92,8 @@ class MeasuredPoint:
         """Return a quantile of a per-iteration series; see `number`."""
         values = self.fields.get(series)
         if not isinstance(values, Mapping):
-            raise ParseError(f"the point {dict(self.at)} has no '{series}'")
-        return _number(values, name, self.at)
+            raise ParseError(f"the point {dict(self.coordinates)} has no '{series}'")
+        return _number(values, name, self.coordinates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +148,15 @@ class Report:
         for name in names:
             wanted = getattr(params, name)
             printed = printed_values.get(name) if isinstance(printed_values, Mapping) else None
-            same = isinstance(wanted, float) and isinstance(printed, int | float)
-            if not (math.isclose(printed, wanted, rel_tol=1e-9) if same else printed == wanted):  # type: ignore[arg-type]
+            if not _same_value(printed, wanted):
                 raise ParseError(f"the program reports {name} = {printed!r} instead of {wanted!r}")
+
+
+def _same_value(printed: object, wanted: object) -> bool:
+    """Whether a program printed the requested value; it may round one that is not whole."""
+    if isinstance(wanted, float) and isinstance(printed, int | float):
+        return math.isclose(printed, wanted, rel_tol=1e-9)
+    return printed == wanted
 
 
 def read_report(output: Output, program: str, benchmark: str) -> Report:
@@ -216,17 +230,18 @@ def positive(value: float, name: str, point: MeasuredPoint) -> float:
     Raises ParseError: the value is zero or negative.
     """
     if value <= 0:
-        raise ParseError(f"the point {dict(point.at)} has {name} = {value}")
+        raise ParseError(f"the point {dict(point.coordinates)} has {name} = {value}")
     return value
 
 
 def spread_samples(
-    point: MeasuredPoint, series: str, metric: str, at: Mapping[str, Scalar]
+    point: MeasuredPoint, series: str, metric: str, coordinates: Mapping[str, Scalar]
 ) -> Iterable[Sample]:
     """Yield a series' median as `metric`, and its other quantiles as ``metric_min`` etc."""
-    yield Sample(metric, positive(point.quantile(series, "median"), metric, point), at)
+    median = positive(point.quantile(series, "median"), metric, point)
+    yield Sample(metric, median, coordinates)
     for name in QUANTILES:
-        yield Sample(f"{metric}_{name}", point.quantile(series, name), at)
+        yield Sample(f"{metric}_{name}", point.quantile(series, name), coordinates)
 
 
 #: Compiler flags are kept up to this length.

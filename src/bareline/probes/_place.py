@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from types import MappingProxyType
 
 from bareline.probes._native import MeasuredPoint, build_of_header, read_object, read_report
@@ -26,8 +27,8 @@ _TELLING = (
     ("MPIR_CVAR_DEBUG_SUMMARY", "1"),
     ("I_MPI_DEBUG", "5"),
 )
-#: The carrier of messages, by the part of a library that prints it.
-_SAID: Mapping[str, re.Pattern[str]] = MappingProxyType(
+#: The carriers of messages, by the part of a library that prints it.
+_LISTS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
         "BTL": re.compile(r"mca: bml: Using (\w+) btl for send"),
         "MTL": re.compile(r"select: component (ofi|psm|psm2|portals4) selected"),
@@ -94,10 +95,7 @@ class Seen:
     @property
     def kinds(self) -> frozenset[str]:
         """The kinds of transports: ``shm``, ``tcp``, ``other``."""
-        names = [carrier.partition(" ")[2] for carrier in self.carriers]
-        return frozenset(
-            next(kind for kind, pattern in _KINDS.items() if pattern.match(n)) for n in names
-        )
+        return frozenset(_kind_of(carrier.partition(" ")[2]) for carrier in self.carriers)
 
 
 def read_place(output: Output) -> Seen:
@@ -120,24 +118,26 @@ def read_place(output: Output) -> Seen:
     return Seen(jobs, built, ran, ranks, carried, build_of_header(header))
 
 
+def _kind_of(carrier: str) -> str:
+    return next(kind for kind, pattern in _KINDS.items() if pattern.match(carrier))
+
+
 def library_named(text: str) -> str:
     """Return the title and version of a library from its version text; "" if unknown."""
     match = _LIBRARY.search(text)
     if match is None:
         return ""
     name, version = filter(None, match.groups())
-    return f"{'Intel MPI' if name == 'Intel' else name} {version}"
+    title = "Intel MPI" if name == "Intel" else name
+    return f"{title} {version}"
 
 
-def carriers(said: str) -> tuple[str, ...]:
+def carriers(text: str) -> tuple[str, ...]:
     """Return the transports of messages between different ranks, in alphabetical order."""
-    names = {
-        f"{part} {name}"
-        for part, pattern in _SAID.items()
-        for listed in pattern.findall(said)
-        for name in listed.split()
-        if not _SELF.match(name)
-    }
+    names: set[str] = set()
+    for part, pattern in _LISTS.items():
+        words = " ".join(pattern.findall(text)).split()
+        names.update(f"{part} {name}" for name in words if not _SELF.match(name))
     return tuple(sorted(names))
 
 
@@ -159,4 +159,4 @@ def _numbers(point: MeasuredPoint, name: str) -> frozenset[int]:
         raise ParseError(f"'{str(text)[:60]}' is not a list of {name}")
     ends = [part.partition("-") for part in text.split(",") if part]
     spans = [range(int(first), int(last or first) + 1) for first, _, last in ends]
-    return frozenset(number for span in spans for number in span)
+    return frozenset(chain.from_iterable(spans))

@@ -223,18 +223,16 @@ def declared(kind: type[K], name: str, **row: Any) -> K:
 
     Raises TypeError: the row has an attribute that the class lacks.
     """
-    attributes = {
-        key
-        for each in kind.__mro__
-        for key in (*vars(each), *vars(each).get("__annotations__", ()))
-    }
+    attributes: set[str] = set()
+    for ancestor in kind.__mro__:
+        attributes.update(vars(ancestor), vars(ancestor).get("__annotations__", ()))
     if unknown := sorted(row.keys() - attributes):
         raise TypeError(f"{name}: a {kind.__name__} has no {', '.join(unknown)}")
-    # A function of a row gets no self, as one that a class defines would.
-    overrides = {
-        key: staticmethod(value) if isfunction(value) else value for key, value in row.items()
-    }
-    made = type(kind.__name__, (kind,), {"name": name, "__doc__": kind.__doc__, **overrides})()
+    namespace: dict[str, Any] = {"name": name, "__doc__": kind.__doc__}
+    for key, value in row.items():
+        # A function of a row gets no self, as one that a class defines would.
+        namespace[key] = staticmethod(value) if isfunction(value) else value
+    made = type(kind.__name__, (kind,), namespace)()
     assert isinstance(made, kind)
     return made
 
@@ -324,19 +322,19 @@ def probe_rows(name: str | None = None) -> list[ProbeListed]:
     Raises ProbeError: there is no probe of that name.
     """
     chosen = list(load_probes().values()) if name is None else [find_probe(name)]
-    return [
-        row_of(
-            ProbeListed,
-            probe,
-            probe=probe.name,
-            params=probe.defaults(),
-            metrics=[
-                row_of(MetricDeclared, metric, metric=key) for key, metric in probe.metrics.items()
-            ],
-            about=getdoc(probe.params) or "",
-        )
-        for probe in chosen
-    ]
+    return [_probe_row(probe) for probe in chosen]
+
+
+def _probe_row(probe: Probe[Any]) -> ProbeListed:
+    metrics = [row_of(MetricDeclared, metric, metric=key) for key, metric in probe.metrics.items()]
+    return row_of(
+        ProbeListed,
+        probe,
+        probe=probe.name,
+        params=probe.defaults(),
+        metrics=metrics,
+        about=getdoc(probe.params) or "",
+    )
 
 
 def required_programs() -> Mapping[str, tuple[str, ...]]:

@@ -60,9 +60,9 @@ def node_of(point: MeasuredPoint, key: str, names: tuple[str, ...]) -> str:
 
     Raises ParseError: there is no such rank.
     """
-    rank = point.at.get(key)
+    rank = point.coordinates.get(key)
     if not isinstance(rank, int) or isinstance(rank, bool) or not 0 <= rank < len(names):
-        raise ParseError(f"the point {dict(point.at)} has a rank that is not in the job")
+        raise ParseError(f"the point {dict(point.coordinates)} has a rank that is not in the job")
     return names[rank]
 
 

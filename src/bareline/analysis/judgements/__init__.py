@@ -1,1 +1,1 @@
-"""The meaning of cells: grades, findings, causes, claims, conditions; no sentence."""
+"""Judge rows: grades, findings, causes, claims and conditions, without the sentences on them."""

@@ -1,9 +1,10 @@
-"""Where a program's extra time goes: computation, collectives, messages, waiting, files, start-up.
+"""Divide a program's extra time into pieces such as computation, collectives, waiting and files.
 
-If predictions were kept, the pieces are the terms of the replay, which also makes the predictions.
-Otherwise the difference of both profiles splits the loss of each pair of launches in one block, and
-the median over the pairs counts. Without profiles the program's own split into computation and
-communication is used. The residual is the loss of all launches minus the sum of the pieces.
+If predictions were stored, the pieces are the terms of the replay that also makes the predictions.
+Otherwise, for each pair of launches in one block, the difference of the two profiles divides the
+loss; each piece is the median over the pairs. Without profiles, the program's own measurement of
+computation and communication is used. The residual is the loss of all launches minus the sum of the
+pieces.
 
 The time within a call includes waiting for late processes: a piece shows where time passes, not
 which process causes the delay.
@@ -52,10 +53,10 @@ _LEAST = 0.0005
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of the extra time.
+    """A part of a program's extra time.
 
-    `extra` is a share of the baseline's time (0.12: 12 % longer): the median over paired launches,
-    which range from `lo` to `hi`. The `dearest` call adds the largest part of it.
+    `extra` is a share of the baseline's time (0.12: 12 % longer). It is the median over pairs of
+    launches, which range from `lo` to `hi`. The `dearest` call adds the largest part of the piece.
     """
 
     name: str
@@ -66,7 +67,7 @@ class Piece:
 
     @property
     def call(self) -> str:
-        """Its dearest call in words; empty without one."""
+        """The words for the dearest call; empty without a call."""
         return str(self.dearest or "")
 
 
@@ -77,11 +78,11 @@ Source = Literal["replay", "profile", "clock"]
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """A program's loss in pieces, in the order of `PIECES`.
+    """A program's loss, divided into pieces in the order of `PIECES`.
 
-    `ratio` and `base_s` come from all launches, or from the profiled launches alone if these are
-    separate ones. `launches` is the number of pairs of launches behind the pieces. `source` is
-    their origin: the replay that predicts, profiles, or the program itself.
+    `ratio` and `base_s` come from all launches, or from the profiled launches if these were
+    separate. `launches` is the number of pairs of launches in the medians of the pieces. `source`
+    is the origin of the pieces: the replay that predicts, profiles, or the program itself.
     """
 
     title: str
@@ -114,9 +115,9 @@ class Breakdown:
 def breakdowns(
     records: Records, cells: Sequence[Row], titles: Mapping[str, str]
 ) -> list[Breakdown]:
-    """Split the loss of every program that is slower somewhere, the largest first.
+    """Divide the loss of every program that is slower on a platform; the largest loss comes first.
 
-    Raises ProfileError: a profile that the run keeps is damaged.
+    Raises ProfileError: a profile in the run is damaged.
     """
     splits = []
     if not cells:
@@ -142,7 +143,7 @@ def breakdowns(
 
 
 def _is_claimed_loss(cell: Row) -> bool:
-    """Whether a cell is the time of a program that is certainly or likely slower."""
+    """Whether a row is the time of a program that is certainly or likely slower."""
     of_program = cell.layer in (Layer.NPB, Layer.APP)
     is_program = of_program and cell.headline
     # The time at a point, as of one rank, is not the time of the launch that is split.
@@ -155,13 +156,13 @@ def _is_claimed_loss(cell: Row) -> bool:
 def _by_replay(
     cell: Row, ratio: Estimate, base_s: float, title: str, loss: ReplayedLoss
 ) -> Breakdown:
-    """Return the loss in the terms of its replay."""
+    """Return the loss divided into the terms of its replay."""
     pieces = tuple(Piece(term.name, term.extra, term.lo, term.hi) for term in loss[0])
     return Breakdown(title, cell, ratio, base_s, pieces, "replay", loss[1])
 
 
 class _Times(NamedTuple):
-    """The times of a pair of launches, of a program or a part of it."""
+    """The times of a program, or of a part of it, in a pair of launches."""
 
     own_s: float
     base_s: float
@@ -184,7 +185,7 @@ def _paired_times(
 def _by_launches(
     records: Records, cell: Row, ratio: Estimate, base_s: float, title: str
 ) -> Breakdown | None:
-    """Split a loss by its profiles, or by the program's own clock where it has none."""
+    """Divide a loss by profiles, or by the program's own clock if there are no profiles."""
     case = under_profiler(cell.place).case
     profiles = _paired_profiles(records, cell, case)
     times = _paired_times(records, cell, case)
@@ -203,7 +204,7 @@ def _by_launches(
 def _by_clock(
     records: Records, cell: Row, ratio: Estimate, base_s: float, title: str
 ) -> Breakdown | None:
-    """Split a loss into computation and communication; None unless the program measures both."""
+    """Divide a loss into computation and communication; None unless the program measures both."""
     case = cell.place.case
     times = _paired_times(records, cell, case)
     pieces = []
@@ -247,7 +248,7 @@ def _piece(name: str, extras: Sequence[float], dearest: Call | None = None) -> P
 def _by_profile(
     profiles: Mapping[LaunchKey, _Profiles], times: Mapping[LaunchKey, _Times]
 ) -> tuple[Piece, ...]:
-    """Split the loss of pairs of launches by their profiles, without pieces that hardly matter."""
+    """Divide the loss of pairs of launches by their profiles; very small pieces are left out."""
     extras_of: dict[str, list[float]] = {name: [] for name in PIECES}
     calls: dict[CallKey, list[PairedCalls]] = defaultdict(list)
     for key, both in times.items():

@@ -1,4 +1,4 @@
-"""The MPI calls of two launches: their extra time, by function, kind and size of messages."""
+"""The extra time of MPI calls in two launches, by function, kind and size of messages."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _NAMED_FROM = 1.1
 class Call:
     """All calls of one function with messages of about one size.
 
-    Each call takes `times` as long as in the baseline, None if the baseline makes no such call. All
-    of them together add `extra` times the baseline's time.
+    Each call takes `times` as long as in the baseline; None if the baseline has no such call. All
+    these calls together add `extra` times the baseline's time.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Call:
 
 
 class _Calls(NamedTuple):
-    """All calls of one function with messages of about one size: time per rank and per call."""
+    """The time, per rank and per call, of all calls of one function with about one message size."""
 
     per_rank_s: float = 0.0
     each_s: float = 0.0
@@ -54,7 +54,10 @@ _NONE = _Calls()
 
 
 class CallKey(NamedTuple):
-    """A function, its kind, and the power of two of its messages' sizes, -1 for none."""
+    """The key of a group of calls: function, kind, and the power of two of the messages' sizes.
+
+    The power is -1 for calls without messages.
+    """
 
     call: str
     kind: str
@@ -62,7 +65,7 @@ class CallKey(NamedTuple):
 
 
 class PairedCalls(NamedTuple):
-    """Such calls in a pair of launches: their extra time over the baseline's, and both sides."""
+    """The calls of a group in a pair of launches, and their extra time over the baseline's time."""
 
     extra: float
     here: _Calls
@@ -72,7 +75,10 @@ class PairedCalls(NamedTuple):
 def paired_calls(
     profile: Profile, base_profile: Profile, base_s: float
 ) -> dict[CallKey, PairedCalls]:
-    """Return the calls of either side with their extra time, over a time of the baseline in s."""
+    """Return the calls of either launch with their extra time.
+
+    - `base_s`: the baseline's time in s, by which the extra time is divided.
+    """
     calls_here = _by_call(profile)
     calls_there = _by_call(base_profile)
     paired = {}
@@ -112,7 +118,10 @@ def _by_call(profile: Profile) -> dict[CallKey, _Calls]:
 
 
 def dearest_calls(calls: Mapping[CallKey, Sequence[PairedCalls]], launches: int) -> dict[str, Call]:
-    """Return, for each piece, the call with the largest median of extra time over the launches."""
+    """Return for each piece of the loss the call with the largest median extra time.
+
+    - `launches`: the number of pairs of launches.
+    """
     dearest: dict[str, Call] = {}
     for key, paired in calls.items():
         call = _call_of(key.call, paired, launches)
@@ -123,7 +132,7 @@ def dearest_calls(calls: Mapping[CallKey, Sequence[PairedCalls]], launches: int)
 
 
 def _call_of(name: str, paired: Sequence[PairedCalls], launches: int) -> Call:
-    """Return a call with its medians over the launches; launches without it have no extra time."""
+    """Return a call with its medians over launches; launches without it have no extra time."""
     extras = [0.0] * (launches - len(paired))
     sizes = []
     ratios = []
@@ -139,7 +148,7 @@ def _call_of(name: str, paired: Sequence[PairedCalls], launches: int) -> Call:
 
 
 def piece_of(kind: str, power: int) -> str:
-    """Return the piece to which calls of a kind and of a size belong."""
+    """Return the piece of the loss to which calls of a kind and size belong."""
     size = "large"
     if power < 0 or 2**power < SMALL_BYTES:
         size = "small"

@@ -1,4 +1,4 @@
-"""The caveats of decided rows: one list each, from both sides and from their comparison."""
+"""Add its caveats to each decided row: from both platforms, and from the comparison."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _PAIR = ("platform", "baseline")
 
 
 def with_caveats(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
-    """Return decided rows with the doubts about each in "caveats", in a fixed order.
+    """Return decided rows with a column "caveats", in a fixed order.
 
-    These are the caveats of both sides and of the comparison itself. Where launches are paired,
-    "dependent" is dropped from "own" and "base".
+    It contains the caveats of both platforms and of the comparison itself. If launches are paired,
+    "dependent" is removed from the caveats of the platforms ("own" and "base").
     """
     # In common blocks only a dependence between differences matters, and the pair records it.
     sides = pl.col("own", "base")
@@ -50,7 +50,7 @@ def _builds(pairs: Sequence[PlatformPair]) -> pl.DataFrame:
 
 
 def _of_comparison() -> list[pl.Expr]:
-    """Return the lists of the comparison's own caveats, in order; null counts as no caveat."""
+    """Return expressions of the comparison's own caveats, in order; null means no caveat."""
     here = pl.col("n") > 0
     there = here & (pl.col("n_baseline") > 0)
     decided_by_loss = pl.col("by_loss") != 0
@@ -84,11 +84,11 @@ def _of_comparison() -> list[pl.Expr]:
 
 
 def _is_lopsided_noise(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> BoolCube:
-    """Return which rows differ by no more than the shape of the noise alone may have caused.
+    """Return which rows have a difference that asymmetric noise alone may have caused.
 
-    Launches of these rows spread unequally and to one side, so that a difference may be one of
-    spread. docs/method/statistics.md, "Lopsided noise", describes its cost and how often it is
-    noticed.
+    The launches of these rows spread differently on the two platforms, and to one side; so the
+    spread may look like a difference. docs/method/statistics.md, "Lopsided noise", describes the
+    cost of this caveat, and how often such noise is noticed.
     """
     lopsided = np.zeros(table.height, dtype=np.bool_)
     is_compared = pl.col("verdict").is_in(_COMPARED)
@@ -109,7 +109,7 @@ def _is_lopsided_noise(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> Bo
 
 
 def _has_tail(pair: PlatformPair, points: IntCube) -> bool:
-    """Whether the differences of some points have, together, a tail to one side."""
+    """Whether the differences of some points together have a tail to one side."""
     differences = stats.collapsed(pair.differences[points], pair.boots.groups)
     p = stats.asymmetry_p(differences)
     return bool(p <= stats.ASYMMETRY_ALPHA)

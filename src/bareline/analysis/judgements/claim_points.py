@@ -1,4 +1,4 @@
-"""The points at which a claim is judged: where the loss of a program begins to change, and ends."""
+"""The points at which a claim is judged: all points, or the beginning and the end of a change."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ PlaceTest = Callable[[Place], bool]
 
 @dataclass(frozen=True, slots=True)
 class JudgedPoints:
-    """The points where a program's loss is judged.
+    """The points at which a program's loss is judged.
 
-    - `first`: the points where its change begins; empty where the loss itself is judged.
-    - `last`: the points where it ends, or all of them.
+    - `first`: the points at which a change begins; empty if the claim is about the loss itself.
+    - `last`: the points at which the change ends, or all points.
     """
 
     first: Sequence[PlaceLoss]
@@ -25,7 +25,7 @@ class JudgedPoints:
 
     @property
     def with_common_points(self) -> JudgedPoints:
-        """The points that exist at both ends, so that both have the same sizes."""
+        """The same points, limited to those that are in `first` and in `last`."""
         points = {loss.place.point for loss in self.first}
         points &= {loss.place.point for loss in self.last}
         first = [loss for loss in self.first if loss.place.point in points]
@@ -45,11 +45,13 @@ def judged_points(
     end: PlaceTest,
     near: PlaceTest,
 ) -> JudgedPoints | None:
-    """Return the points where a program's loss is judged; None where an end of a change has none.
+    """Return the points at which a program's loss is judged.
 
-    - `others`: the points of the programs that it is compared with.
-    - `begin`, `end`: the printed places where a change begins and ends; `near`: the places of the
-      printed ranks on other nodes, where nothing was measured at the end.
+    None if a change has no points at its beginning or end.
+
+    - `others`: the losses of the programs with which the program is compared.
+    - `begin`, `end`: whether a place is where the printed change begins, or ends.
+    - `near`: whether a place has the printed ranks on other nodes; used if no place is at the end.
     """
     if check.kind == "ratio":
         at_end = _at_places(losses, end) or _at_places(losses, near)
@@ -66,7 +68,7 @@ def judged_points(
 
 
 def _at_most_common_ranks(others: Sequence[PlaceLoss], losses: Sequence[PlaceLoss]) -> JudgedPoints:
-    """Return the points of other programs and of a program at the most ranks that both have."""
+    """Return the points of other programs, and of the program, at the most common ranks."""
     shared = _ranks_of(losses) & _ranks_of(others)
     if not shared:
         return JudgedPoints((), ())
@@ -84,7 +86,7 @@ def _from_one_node_to_two(losses: Sequence[PlaceLoss]) -> JudgedPoints:
 def _from_least_to_most_ranks(
     losses: Sequence[PlaceLoss], begin: PlaceTest, end: PlaceTest
 ) -> JudgedPoints:
-    """Return the points with the fewest and the most ranks, of printed places if it has any."""
+    """Return the points with the fewest and the most ranks, if possible at printed places."""
     ranks_at_begin = _ranks_of(_at_places(losses, begin) or losses)
     fewest = min(ranks_at_begin)
     ranks_at_end = _ranks_of(_at_places(losses, end) or losses)

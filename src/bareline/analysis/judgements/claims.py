@@ -1,9 +1,9 @@
-"""Claims of a publication, compared with the rows of a run.
+"""Compare claims of a publication with the rows of a run.
 
-A claim is evaluated from ratios with their intervals. Each program that it names has its own ratio
-and its own vote; several points of one program (sizes, numbers of ranks) are one ratio, their
-geometric mean. Where two ratios are divided, as for a growth, the half-widths of both are added (on
-a log scale), which is safe however the two ratios depend on each other.
+A claim is evaluated from ratios with their intervals. Each program that the claim names has its own
+ratio and its own vote. Several points of one program (sizes, numbers of ranks) are one ratio, their
+geometric mean. If two ratios are divided, as for a growth, their half-widths are added on a log
+scale, which is valid even if the two ratios are dependent.
 
 `analysis/judgements/wording.py` decides whether one ratio agrees with the words of a claim.
 """
@@ -44,9 +44,11 @@ _GIVEN = "the simulated platforms were given it"
 class Vote:
     """The vote of one program on a claim; all ratios are times worse.
 
-    - `own`: its ratio; for a growth the last one, for an order the pair closest to a contradiction.
-    - `first`: the ratio where a growth begins; `losses`, `first_losses`: the points behind both.
-    - `change`: the ratio that decides the status: `own`, or by how many times the loss grows.
+    - `own`: the program's ratio; for a growth the last ratio, for an order the ratio that agrees
+      least.
+    - `first`: the ratio at which a growth begins.
+    - `losses`, `first_losses`: the losses whose means are `own` and `first`.
+    - `change`: the ratio that decides the status: `own`, or the factor by which the loss grows.
     - `of`: for an order, the number of ratios that must agree.
     """
 
@@ -62,9 +64,10 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer of a run to a claim: a vote for each program, and their common status.
+    """The result of a claim in a run: a vote for each program, and their common status.
 
-    - `reason`: why the claim is not measured or not judged; else which part of it is not.
+    - `reason`: why the claim was not measured or not judged, or which part of the claim was not
+      judged.
     """
 
     status: ClaimStatus
@@ -84,9 +87,11 @@ PrintedEffect = Callable[[str, Sequence[PlaceLoss], Sequence[PlaceLoss]], Effect
 
 @dataclass(frozen=True, slots=True)
 class PrintedPlaces:
-    """Places of a claim's printed figures: `begin` where a growth begins, `end` otherwise.
+    """Tests for the places of a claim's printed values.
 
-    - `near`: places of the printed ranks on other nodes, where nothing was measured at `end`.
+    - `begin`: whether a place is where a growth begins; `end`: whether any other value is printed.
+    - `near`: whether a place has the printed ranks on other nodes; used if nothing was measured at
+      `end`.
     """
 
     end: PlaceTest
@@ -95,9 +100,11 @@ class PrintedPlaces:
 
 
 class Replication:
-    """The rows of a run, to compute the losses of one published platform, as cast, to another.
+    """The rows of a run with the platforms that represent the published ones.
 
-    - `shares`: rows of shares of a peak, of all platforms; the peak is cast as `THE_PEAK`.
+    - `cast`: for each published platform the platform of the run.
+    - `shares`: rows of shares of a peak, of all platforms; the published peak is cast as
+      `THE_PEAK`.
     """
 
     def __init__(
@@ -121,10 +128,11 @@ class Replication:
         printed: PrintedEffect,
         about: PlaceTest | None = None,
     ) -> Outcome:
-        """Evaluate a claim.
+        """Return whether the run agrees with a claim.
 
-        - `places`: the printed places, at which ratios are taken; without any, the most ranks.
-        - `about`: the places that the claim is about; by default those that meet its conditions.
+        - `places`: the printed places, at which ratios are taken; if there are none, ratios are
+          taken at the largest number of ranks.
+        - `about`: whether the claim is about a place; by default its conditions decide.
         """
         absent = [name for name in check.platforms if name not in self._cast]
         if check.platform in absent or set(absent) >= set(check.against):
@@ -146,7 +154,7 @@ class Replication:
     def _losses_to_all(
         self, check: ClaimCheck, absent: Sequence[str], about: PlaceTest | None
     ) -> list[PlaceLoss]:
-        """Return the losses to the platforms of a claim that are cast here."""
+        """Return the losses to those platforms of a claim that the run represents."""
         against = check.against[:1]
         if check.kind == "order":
             against = [name for name in check.against if name not in absent]
@@ -162,7 +170,7 @@ class Replication:
         places: PrintedPlaces,
         printed: PrintedEffect,
     ) -> list[Vote]:
-        """Return the vote of each program; a program without both ends of a change has none."""
+        """Return a vote for each program, except programs without both ends of a change."""
         others = self._others(check)
         votes = []
         for program, losses in _by_program(measured).items():
@@ -249,7 +257,7 @@ class Replication:
         return same_figures_are_given(losses)
 
     def _loss(self, platform: str, other: str, place: Place, against: str) -> PlaceLoss:
-        """Return the ratio of a platform to another one at a place, or why there is none."""
+        """Return the ratio of a platform to another one at a place, or the reason for no ratio."""
         if platform == other:
             return PlaceLoss(place, None, f"{platform} has both roles", against)
         if other == THE_PEAK:
@@ -281,7 +289,7 @@ class Replication:
 def _is_about(
     check: ClaimCheck, probes: Sequence[str], place: Place, about: PlaceTest | None
 ) -> bool:
-    """Whether a claim is about a place; without a test, by the conditions of the claim."""
+    """Whether a claim is about a place, by `about` or else by the conditions of the claim."""
     if place.metric != check.metric:
         return False
     if not any(fnmatchcase(place.probe, probe) for probe in probes):
@@ -306,7 +314,7 @@ def _why_unknown(check: ClaimCheck, losses: Sequence[PlaceLoss]) -> str:
 
 
 def _lacking(check: ClaimCheck, losses: Sequence[PlaceLoss]) -> str:
-    """Return which part of a claim is not judged; empty where all of it is."""
+    """Return which part of a claim is not judged; empty if all of it is judged."""
     if check.kind == "order":
         measured = set()
         for loss in losses:
@@ -339,7 +347,7 @@ _DOUBT = (
 
 
 def _together(votes: Sequence[Vote]) -> tuple[ClaimStatus, str]:
-    """Return the common status of the programs, and the reason if they are not judged."""
+    """Return the common status of the votes, and the reason if they are not judged."""
     losses: list[PlaceLoss] = []
     for vote in votes:
         losses += vote.losses

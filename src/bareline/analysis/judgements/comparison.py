@@ -1,4 +1,4 @@
-"""A comparison: records, a baseline and a margin, resolved once, and the judgements of them."""
+"""A comparison of platforms: its records, baseline and margin, and all judgements about them."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from bareline.vocabulary.errors import AnalysisError
 
 
 class JudgedComparison:
-    """Platforms compared with a baseline: each result is computed when it is first used.
+    """Platforms compared with a baseline; each result is computed when it is first used.
 
-    The baseline and the margin (a relative difference) are the first run's own by default.
+    By default the first run defines the baseline and the margin (a relative difference).
 
-    - `before`: the platform that each one is compared with, if it is not the baseline for all of
-      them; `parts` then has a comparison for each baseline.
+    - `before`: for each platform the platform with which it is compared, if this is not always the
+      baseline; `parts` then has a comparison for each baseline.
 
     Raises AnalysisError: the baseline is not one of the platforms.
     """
@@ -74,7 +74,7 @@ class JudgedComparison:
 
     @cached_property
     def before(self) -> Mapping[str, str]:
-        """The platform that each compared platform is compared with, by its name."""
+        """For each compared platform the name of the platform with which it is compared."""
         if self._before is not None:
             return self._before
         names = self.records.platforms
@@ -82,7 +82,7 @@ class JudgedComparison:
 
     @property
     def parts(self) -> list[Self]:
-        """A comparison for each baseline; certainty covers all of them together."""
+        """A comparison for each baseline; certainty is computed over all of them together."""
         baselines = dict.fromkeys(self.before.values())
         if len(baselines) <= 1 and self._before is None:
             return [self]
@@ -106,7 +106,7 @@ class JudgedComparison:
     def others(self) -> list[str]:
         """The platforms that are compared with the baseline.
 
-        Raises AnalysisError: there are none, since the baseline is the only platform.
+        Raises AnalysisError: the baseline is the only platform.
         """
         if self.alone:
             raise AnalysisError(
@@ -127,22 +127,22 @@ class JudgedComparison:
 
     @property
     def rungs(self) -> list[str]:
-        """The platforms in the order of the steps, the baseline last."""
+        """The platforms in the order of the study's steps, the baseline last."""
         return [*self.others, self.baseline]
 
     @cached_property
     def summary(self) -> pl.DataFrame:
-        """Every point on every platform; columns as of `summarize`."""
+        """Every point on every platform, with the columns of `summarize`."""
         return summarize(self.records)
 
     @cached_property
     def table(self) -> pl.DataFrame:
-        """Every point of every other platform; columns as of `compare_points`."""
+        """Every point of every other platform, with the columns of `compare_points`."""
         return self.points.select(COLUMNS)
 
     @cached_property
     def judged(self) -> GradedRows:
-        """All rows whose claims are corrected together, including rows of a ladder's steps."""
+        """All rows whose claims are corrected together, including rows that compare steps."""
         if self._whole is not None:
             return self._whole.judged
         pairs = [*self.pairs]
@@ -154,13 +154,13 @@ class JudgedComparison:
 
     @cached_property
     def from_before(self) -> pl.DataFrame:
-        """Every step compared with the previous step, which "baseline" names."""
+        """The rows of every step compared with the previous step, which "baseline" names."""
         table = self._compare(self._steps)
         return self.judged.known(table, self._steps).select(COLUMNS)
 
     @cached_property
     def from_first(self) -> pl.DataFrame:
-        """Every step compared with the first one."""
+        """The rows of every step compared with the first step."""
         first, *rest = self.rungs
         pairs = self._pairs((first, name) for name in rest)
         return self.judged.known(self._compare(pairs), pairs).select(COLUMNS)
@@ -171,7 +171,7 @@ class JudgedComparison:
 
     @cached_property
     def pairs(self) -> list[PlatformPair]:
-        """A pair of every other platform and its baseline."""
+        """A pair of each other platform and its baseline."""
         return self._pairs((self.before[name], name) for name in self.others)
 
     @cached_property
@@ -180,7 +180,7 @@ class JudgedComparison:
 
     @cached_property
     def points(self) -> pl.DataFrame:
-        """The rows of `table` with all columns; "at" is the place of each among `cells`."""
+        """The rows of `table` with all columns; "at" is the index of each row in `cells`."""
         baselines = list(self.before.values())
         pairs = pl.DataFrame(
             {"platform": list(self.before), "baseline": baselines},
@@ -193,13 +193,13 @@ class JudgedComparison:
 
     @cached_property
     def cells(self) -> tuple[Row, ...]:
-        """The rows of `points` as cells."""
+        """The rows of `points` as `Row` objects."""
         return tuple(
             cell for cell in self.judged.cells if self.before.get(cell.platform) == cell.baseline
         )
 
     def cells_in(self, rows: pl.DataFrame) -> tuple[Row, ...]:
-        """Return the cells of some rows of `points`."""
+        """Return the `Row` objects of some rows of `points`."""
         numbers = rows.get_column("at")
         return tuple(self.cells[number] for number in numbers)
 
@@ -221,14 +221,14 @@ class JudgedComparison:
         return comparisons
 
     def _concerns(self, platform: str) -> bool:
-        """Whether a platform belongs to this part; every platform belongs to the whole."""
+        """Whether a platform belongs to this part; the whole comparison has all platforms."""
         if self._whole is None:
             return True
         return platform in (self.baseline, *self.others)
 
     @cached_property
     def controls(self) -> list[Control]:
-        """The results of comparing the baseline with itself, a control for each run with one."""
+        """The results of comparing the baseline with itself, one per run with a control."""
         controls = []
         for comparison in self._against_itself:
             control = judge_control(
@@ -244,7 +244,7 @@ class JudgedComparison:
 
     @cached_property
     def control_table(self) -> pl.DataFrame | None:
-        """The rows of the controls, columns as of `table`; None without one."""
+        """The rows of the controls, with the columns of `table`; None without a control."""
         tables = [comparison.table for comparison in self._against_itself]
         if tables:
             return pl.concat(tables)
@@ -252,7 +252,7 @@ class JudgedComparison:
 
     @property
     def rows_with_controls(self) -> pl.DataFrame:
-        """All rows, with a column "control" that marks rows of controls; only these if `alone`.
+        """All rows with a column "control" that marks rows of controls; if `alone`, only controls.
 
         Raises AnalysisError: the baseline is the only platform, and has no control.
         """
@@ -275,7 +275,7 @@ class JudgedComparison:
 
     @cached_property
     def explanations(self) -> list[Explanation]:
-        """The explanation of each certain loss, and how much of the loss it covers."""
+        """The explanation of each certain loss, with the share of the loss that it covers."""
         splits = Splits(self.records, self.cells, self.baseline)
         replayed = replayed_losses(self.records, self.baseline)
         return explain(self.findings, self.records.facts, self.baseline, splits, replayed)
@@ -284,7 +284,7 @@ class JudgedComparison:
         """Describe for each platform why a cause is, or is not, named.
 
         Raises AnalysisError: there is nothing to compare.
-        Raises UsageError: there is no cause of that name.
+        Raises UsageError: no cause has this name.
         """
         context = (self.findings, self.explanations, self.records.facts, self.baseline)
         rule = rule_of(cause)
@@ -301,7 +301,7 @@ class JudgedComparison:
 
     @cached_property
     def breakdowns(self) -> list[Breakdown]:
-        """Where the extra time of each slower program goes, the largest loss first."""
+        """The division of the extra time of each slower program, the largest loss first."""
         return breakdowns(self.records, self.cells, self._titles)
 
     @property
@@ -311,7 +311,7 @@ class JudgedComparison:
 
     @cached_property
     def conclusions(self) -> list[Conclusion]:
-        """The conclusions from each platform's figures taken together."""
+        """The conclusions from several values of each platform together."""
         return conclude(self.records)
 
     @cached_property

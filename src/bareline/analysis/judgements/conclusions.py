@@ -1,4 +1,4 @@
-"""Conclusions from each platform's figures together: the share of its peak, and so on."""
+"""Conclusions from several values of a platform together, such as the share of its peak."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ _Values = dict[tuple[int, int], float]
 
 @dataclass(frozen=True, slots=True)
 class PlatformShare:
-    """The median over launches (the interval needs six) at `size_bytes`, with `context` figures."""
+    """The median of a share over launches on a platform, with an interval from six launches on.
+
+    - `context`: further medians for the sentence; `size_bytes`: the size at which all were
+      measured.
+    """
 
     value: Estimate
     n: int
@@ -36,7 +40,7 @@ class PlatformShare:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """A conclusion from the figures of a probe: a share for each platform with these figures."""
+    """A conclusion from values of a probe, with a share for each platform that has these values."""
 
     rule: str
     layer: Layer
@@ -44,17 +48,17 @@ class Conclusion:
 
     @property
     def worst(self) -> PlatformShare:
-        """The platform where the figure is largest."""
+        """The share of the platform on which it is largest."""
         return max(self.shares, key=lambda share: share.value.value)
 
     @property
     def n(self) -> int:
-        """The fewest launches behind any of the shares."""
+        """The smallest number of launches of any share."""
         return min(share.n for share in self.shares)
 
 
 def _share(values: Iterable[float]) -> PlatformShare | None:
-    """Summarize launches; None without any."""
+    """Summarize the values of launches; None without values."""
     listed = list(values)
     if not listed:
         return None
@@ -68,7 +72,7 @@ def _share(values: Iterable[float]) -> PlatformShare | None:
 def _ratio(
     over: _Values, under: _Values, *context: _Values, size_bytes: int = 0
 ) -> PlatformShare | None:
-    """Summarize the quotients of paired values; None without any, or without a context figure."""
+    """Summarize the quotients of paired values; None if these or a context value are missing."""
     quotients = []
     for key, value in over.items():
         if under.get(key, 0) > 0:
@@ -102,7 +106,11 @@ class _Figures:
         params: Mapping[str, Scalar] | None = None,
         **point: Scalar,
     ) -> _Values:
-        """Return one value per trial or block; none unless the rows are of exactly one case."""
+        """Return one value per trial or block; empty unless the rows belong to exactly one case.
+
+        - `key`: "block" or "trial"; `params`: parameters of the case; `point`: parameters of the
+          point.
+        """
         is_plain = ~pl.col("profile").fill_null(False)
         rows = self.rows(platform, metric).filter(is_plain)
         wanted = (params or {}).items()
@@ -124,7 +132,7 @@ class _Figures:
 def _where(
     rows: pl.DataFrame, column: str, fits: Callable[[dict[str, Scalar]], bool]
 ) -> pl.DataFrame:
-    """Return the rows whose text in a column has parameters that fit."""
+    """Return the rows whose text in `column` has parameters that meet `fits`."""
     chosen = []
     for text in rows.get_column(column).unique():
         if fits(parse_point(text)):
@@ -133,7 +141,7 @@ def _where(
 
 
 def conclude(records: Records) -> list[Conclusion]:
-    """Return the conclusions from each platform's figures, one for each rule that applies."""
+    """Return a conclusion for each rule that applies to the records."""
     probes = records.trials.get_column("probe").unique()
     measured = set(probes)
     emulated = emulated_platforms(records)
@@ -159,7 +167,7 @@ def conclude(records: Records) -> list[Conclusion]:
 def _translation(figures: _Figures, platform: str) -> PlatformShare | None:
     """Return the latency with 4 KiB pages over the latency with 2 MiB pages.
 
-    Both are at the largest working set that all platforms have with both sizes of pages.
+    The working set is the largest one that all platforms measured with both page sizes.
     """
     size = max(_common_sizes(figures), default=0)
 
@@ -174,7 +182,7 @@ def _translation(figures: _Figures, platform: str) -> PlatformShare | None:
 
 
 def _common_sizes(figures: _Figures) -> set[int]:
-    """Return the working sets that all platforms have with both sizes of pages."""
+    """Return the working sets that all platforms measured with both page sizes."""
     sizes: list[set[int]] = []
     for platform in figures.platforms:
         rows = figures.rows(platform, "latency")
@@ -197,9 +205,9 @@ def _working_sets(points: Iterable[Mapping[str, Scalar]], page_bytes: int) -> se
 
 
 def _bandwidth(figures: _Figures, platform: str) -> PlatformShare | None:
-    """Return the share of the node's bandwidth that one core can use.
+    """Return the share of the node's memory bandwidth that one core can use.
 
-    The context is the bandwidth of one core alone, and of each core when all are busy.
+    The context is the bandwidth of one core alone, and of each core if all are busy.
     """
 
     def of_triad(metric: str, mode: str) -> _Values:
@@ -212,7 +220,7 @@ def _bandwidth(figures: _Figures, platform: str) -> PlatformShare | None:
 
 
 def _all_cores(figures: _Figures, platform: str) -> PlatformShare | None:
-    """Return the share of its rate of random updates that a core keeps when all cores update."""
+    """Return the share of its rate of random updates that a core keeps if all cores update."""
     alone = figures.of(platform, "rate", params={"mode": "single"})
     together = figures.of(platform, "rate", params={"mode": "star"})
     return _ratio(together, alone)
@@ -223,7 +231,7 @@ def _measured(metric: str, **params: Scalar) -> Callable[[_Figures, str], Platfo
 
 
 def _cached(figures: _Figures, platform: str) -> PlatformShare | None:
-    """Return the share of reads that may come from memory, and so show little of the device."""
+    """Return the share of reads that may come from memory instead of from the device."""
     rows = figures.rows(platform, "read_rate")
     caveats = pl.col("caveats").list
     in_memory = caveats.contains("page-cache") | caveats.contains("host-cache")

@@ -1,33 +1,36 @@
 """Conditions for continuous integration: ``--fail-if 'mpi.latency > 1.1'``.
 
-A condition names rows of a comparison and defines when they count as a failure::
+A condition selects rows of a comparison and defines when they count as a failure::
 
-    SELECTOR > NUMBER         the ratio to the baseline (above 1 is worse) is certainly above;
-                              with < certainly below
-    SELECTOR.hi > NUMBER      it is not certain that the ratio is at most so large; with .lo and <
-                              that it is at least so large
-    SELECTOR.ratio > NUMBER   the estimate is, row by row; .lo95 and .hi95 are the ends of each
-                              row's own 95 % interval
+    SELECTOR > NUMBER         the ratio to the baseline (above 1 is worse) is certainly above the
+                              number; with < certainly below
+    SELECTOR.hi > NUMBER      the ratio is not certainly at or below the number; with .lo and < it
+                              is not certainly at or above
+    SELECTOR.ratio > NUMBER   the estimate of a single row is above the number; .lo95 and .hi95 are
+                              the ends of the row's own 95 % interval
     SELECTOR is VERDICT       slower (or worse) or faster (or better), certainly; equivalent (or
                               equal), inconclusive (or undecided), not-comparable, missing, failed
     SELECTOR is likely slower the same, certain or likely
-    SELECTOR fails            any launch of it crashed, or exceeded its limit
+    SELECTOR fails            any launch crashed, or exceeded its limit
 
-"Certainly" has the meaning that it has on the page, over all claims together: without any
-difference at most 5 % of comparisons meet a condition, whichever rows it selects. Rows that a page
-does not claim (details, too few boots) are likely at most; a study's question may name them. The
-estimates and intervals of single rows meet a condition by chance, the sooner the more rows there
-are. Rows without figures (failed, missing) meet every condition: a missing measurement does not
-prove that all is well.
+"Certainly" has the same meaning as on a page, and is valid for all claims together: without any
+difference, at most 5 % of comparisons meet a condition, whichever rows it selects. Rows on which a
+page makes no claims (details, too few boots) are likely at most, except rows that the study's
+question names. Estimates and intervals of single rows meet a condition by chance, and more often if
+there are more rows. Rows without values (failed, missing) meet every condition: a missing
+measurement does not prove that the platform is good enough.
 
 A row that does not meet a condition does not always pass it. ``> 1.1``, ``< 0.9``, ``is slower``
-and ``is faster`` have three results: met; not met, if the row's own 95 % interval ends before the
-limit, so that all rows together are wrongly passed in 5 % of cases at most (the intersection-union
-test needs no correction); and undecided, where these launches allow neither.
+and ``is faster`` have three results:
 
-A selector is a layer (``mpi``), a layer's metric (``mpi.latency``), a probe
-(``mpi.pingpong``) or a probe's metric (``mpi.pingpong.latency``), with ``PLATFORM:`` in front to
-look at one platform only. Without a metric the headline metric counts.
+- met;
+- not met: the row's own 95 % interval ends before the limit. All rows together are wrongly passed
+  in at most 5 % of cases (the intersection-union test needs no correction);
+- undecided: the launches allow neither result.
+
+A selector is a layer (``mpi``), a layer's metric (``mpi.latency``), a probe (``mpi.pingpong``) or a
+probe's metric (``mpi.pingpong.latency``). ``PLATFORM:`` in front selects one platform. Without a
+metric the headline metric counts.
 """
 
 from __future__ import annotations
@@ -59,7 +62,7 @@ WITHOUT_FIGURES = (Verdict.MISSING, Verdict.FAILED, Verdict.SKIPPED, Verdict.NOT
 
 
 class How(StrEnum):
-    """How a row meets a condition."""
+    """The way in which a row meets a condition."""
 
     UNJUDGED = "unjudged"
     FAILS = "fails"
@@ -72,7 +75,10 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A row that meets a condition; `mean` or `value` is the figure that decided, if one did."""
+    """A row that meets a condition.
+
+    - `mean`, `value`: the mean of a finding, or the number, that decided; None if there is none.
+    """
 
     cell: Row
     how: How
@@ -82,12 +88,12 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class ConditionRows:
-    """The rows that a condition names, by their result.
+    """The rows that a condition selects, by their result.
 
-    - `tested`: how many rows the selector names.
-    - `met`: the rows that meet it.
-    - `undecided`: the rows that may meet it, as far as these launches show.
-    - `passed`: the rows that do not meet it.
+    - `tested`: the number of rows that the selector selects.
+    - `met`: the rows that meet the condition.
+    - `undecided`: the rows for which the launches show neither that they meet nor that they pass.
+    - `passed`: the rows that do not meet the condition.
     """
 
     tested: int
@@ -101,11 +107,11 @@ _Judge = Callable[[Row], Match | None]
 
 @dataclass(frozen=True, slots=True)
 class FailCondition:
-    """A condition, ready to be applied to a comparison.
+    """A parsed condition.
 
-    `end` is the end of the selector, which names the compared figure: "" for the ratio, "lo" or
-    "hi" for its certain bounds, or one of `_PLAIN`. `grades` are the grades that "is slower" asks
-    for.
+    `end` is the last part of the selector, which names the compared number: "" for the ratio, "lo"
+    or "hi" for its certain bounds, or a key of `_PLAIN`. `grades` are the grades that meet a
+    condition such as "is slower".
     """
 
     text: str
@@ -117,7 +123,7 @@ class FailCondition:
     grades: tuple[Grade, ...] = (Grade.CERTAIN,)
 
     def sort_rows(self, comparison: JudgedComparison) -> ConditionRows:
-        """Return which of the rows that the selector names meet the condition, and which may.
+        """Return which of the selected rows meet the condition, pass it, or are undecided.
 
         Raises UsageError: the selector matches no row.
         """
@@ -137,7 +143,7 @@ class FailCondition:
         return ConditionRows(rows.height, tuple(met), tuple(undecided), tuple(passed))
 
     def _match(self, row: Row, judge: _Judge) -> Match | None:
-        """Return how a row meets the condition; None where it does not."""
+        """Return how a row meets the condition; None if it does not."""
         if not self.asks_no_figure and row.verdict in WITHOUT_FIGURES:
             return Match(row, How.UNJUDGED)
         if self._has_too_few(row):
@@ -147,12 +153,12 @@ class FailCondition:
         return judge(row)
 
     def _has_too_few(self, row: Row) -> bool:
-        """Whether the condition asks for a figure, and too few launches are behind the row's."""
+        """Whether the condition needs a ratio, and the row has too few launches for one."""
         return not self.asks_no_figure and has_few(row)
 
     @property
     def asks_no_figure(self) -> bool:
-        """Whether a row meets it without launches to judge: it failed, was left out or is open."""
+        """Whether a row can meet the condition without a ratio, as failed or missing rows."""
         figures = (Verdict.SLOWER, Verdict.FASTER, Verdict.EQUIVALENT)
         if self.sign == "fails":
             return True
@@ -160,13 +166,13 @@ class FailCondition:
 
     @property
     def needs_certainty(self) -> bool:
-        """Whether rows that are not certain meet it: ``.hi > 1.1``, ``.lo < 0.9``."""
+        """Whether rows that are not certain meet the condition: ``.hi > 1.1``, ``.lo < 0.9``."""
         end_and_sign = (self.end, self.sign[0])
         return end_and_sign in (("hi", ">"), ("lo", "<"))
 
     @property
     def is_certain(self) -> bool:
-        """Whether only certain rows meet it, so that a row may be undecided."""
+        """Whether only certain rows meet the condition, so that a row may be undecided."""
         if self.verdict is not None:
             return self.verdict in (Verdict.SLOWER, Verdict.FASTER)
         if self.sign == "fails":
@@ -177,11 +183,11 @@ class FailCondition:
 
     @property
     def looks_above(self) -> bool:
-        """Whether large ratios meet it."""
+        """Whether large ratios meet the condition."""
         return self.verdict is Verdict.SLOWER or self.sign[0] == ">"
 
     def limit_for(self, margin: float) -> float:
-        """Return the ratio at which a row begins to meet it; for a verdict, from the margin."""
+        """Return the ratio from which a row meets the condition; for a verdict it is the margin."""
         if self.verdict is None:
             return self.limit
         if self.looks_above:
@@ -189,7 +195,7 @@ class FailCondition:
         return 1 / (1 + margin)
 
     def _may_meet(self, row: Row, margin: float) -> bool:
-        """Whether a row that does not meet the condition may do so, for all that is known."""
+        """Whether a row that does not meet the condition might meet it with more launches."""
         if not self.is_certain:
             return False
         if row.lost is not None and row.lost.by_loss and row.grade is Grade.CERTAIN:
@@ -221,7 +227,11 @@ class FailCondition:
         return self._by_certainty(comparison)
 
     def _by_certainty(self, comparison: JudgedComparison) -> _Judge:
-        """``> 1.1``: the ratio is certainly above. ``.hi > 1.1``: it is not certainly below."""
+        """Return the function that judges rows by certainty, as for ``> 1.1`` and ``.hi > 1.1``.
+
+        ``> 1.1`` is met if the ratio is certainly above; ``.hi > 1.1`` if it is not certainly
+        below.
+        """
         by_doubt = self.needs_certainty
         above = self.looks_above is not by_doubt
         certain = comparison.judged.beyond(self.limit, above=above)
@@ -279,7 +289,7 @@ class FailCondition:
         return None
 
     def select(self, points: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows that the selector names.
+        """Return the rows that the selector selects.
 
         Raises UsageError: the selector matches no row.
         """
@@ -311,7 +321,7 @@ def has_few(row: Row) -> bool:
 
 
 def _is_beyond_by_loss(row: Row, limit: float, *, above: bool) -> bool | None:
-    """Whether lost launches put a row certainly beyond a limit; None where they do not decide."""
+    """Whether lost launches put a row certainly beyond a limit; None if they do not decide."""
     lost = row.lost
     if row.grade is not Grade.CERTAIN or lost is None:
         return None
@@ -350,7 +360,7 @@ def parse_condition(text: str) -> FailCondition:
 
 
 def _verdict_condition(text: str, selector: str, likely: str, word: str) -> FailCondition:
-    """Return the condition on a verdict; `likely` is not empty where likely ones match as well."""
+    """Return the condition on a verdict; if `likely` is not empty, likely rows also meet it."""
     asked_verdict = parse_verdict(word)
     verdicts = [verdict for verdict in Verdict if verdict is not Verdict.MIXED]
     grades: tuple[Grade, ...] = (Grade.CERTAIN,)
@@ -366,7 +376,7 @@ def _verdict_condition(text: str, selector: str, likely: str, word: str) -> Fail
 
 
 def _ratio_condition(text: str, selector: str, sign: str, number: str) -> FailCondition:
-    """Return the condition on a ratio, an end of its interval, or a figure."""
+    """Return the condition on a ratio, an end of its interval, or an estimate."""
     try:
         limit = float(number)
     except ValueError:

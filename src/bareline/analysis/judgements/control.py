@@ -1,10 +1,10 @@
 """The negative control: differences that a comparison finds between the baseline and itself.
 
-A run may measure its baseline a second time, as one more platform in the same blocks. No platform
-causes a difference that is found there: boots, drift or neighbours do, or an assumption of the
-statistics is wrong. So a page shows its own rate of false claims. Where it is above the rate that
-chance allows, differences as small as the machine's own, layer by layer, are reported as perhaps
-the machine's.
+A run may measure its baseline a second time, as an additional platform in the same blocks. No
+platform can cause a difference between the two measurements: boots, drift or neighbours cause it,
+or an assumption of the statistics is wrong. So a page shows its own rate of false claims. If this
+rate is above the rate that chance allows, differences up to the size of the control's differences
+are reported as perhaps the machine's own, for each layer.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Control:
 
     - `platform`: the platform that was measured twice.
     - `again`: the name of its second measurement.
-    - `tested`, `differ`, `equal`: numbers of rows with a test, called slower or faster, and called
-      equal.
+    - `tested`: the number of rows with a test; `differ`: how many of them are called slower or
+      faster; `equal`: how many are called equal.
     - `claims`: the number of certain differences that sentences would claim.
-    - `floors`: for each layer in which rows differ, the largest difference, as a ratio above 1;
-      None where it is infinite.
-    - `floor`: the ratio above 1 up to which differences on any layer may be the machine's own;
-      1 where no row differs.
+    - `floors`: for each layer in which rows differ, the largest difference as a ratio above 1; None
+      if it is infinite.
+    - `floor`: the ratio above 1 up to which differences on any layer may be the machine's own; 1 if
+      no row differs.
     """
 
     platform: str
@@ -99,7 +99,7 @@ def judge_control(
 
 
 def _floors(different: pl.DataFrame) -> dict[str, float | None]:
-    """Return the largest difference of each layer as a ratio above 1; None where it is infinite."""
+    """Return the largest difference of each layer as a ratio above 1; None if it is infinite."""
     floors: dict[str, float] = {}
     for layer, ratio in different.select("layer", "ratio").iter_rows():
         distance = math.inf
@@ -111,13 +111,13 @@ def _floors(different: pl.DataFrame) -> dict[str, float | None]:
 
 
 def _floor(rows: pl.DataFrame) -> float:
-    """Return the ratio that hidden differences stay below, from the sizes of all that are shown.
+    """Return a ratio that hidden differences do not exceed, estimated from all differences shown.
 
     One row that differs proves that rows differ by more than their launches show. The size of a
-    single difference is weak evidence: a layer has one or two of them. The root mean square of the
-    logarithms over all layers estimates the size of hidden differences, with as many degrees of
-    freedom as there are cases. On 39 of 40 pages none of as many further differences is beyond the
-    returned multiple of it (Student's t).
+    single difference is weak evidence, because a layer has only one or two of them. The root mean
+    square of the logarithms over all layers estimates the size of hidden differences, with as many
+    degrees of freedom as there are cases. The result is a multiple of this root mean square
+    (Student's t). On 39 of 40 pages, none of as many further differences exceeds it.
     """
     if rows.is_empty():
         return 1.0

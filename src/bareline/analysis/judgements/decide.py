@@ -1,16 +1,16 @@
-"""The decision: the verdict, grade and rule of each row. No other module decides rows.
+"""Decide the verdict, grade and rule of each row. No other module decides rows.
 
-A row is a result of `bareline.analysis.numbers.points.compare_points` with three tests: launches
-lost, the family of all that a page claims, and the false discovery rate among the rows that this
-family does not make certain. `decide` contains the table: the first rule that applies decides.
+The input is a result of `bareline.analysis.numbers.points.compare_points` with the results of three
+tests: for lost launches, for the family of all claims of a page, and for the false discovery rate
+among the rows that this family does not make certain. `decide` contains a table of rules, of which
+the first that applies decides a row.
 
-- *certain* is true together with all else that the page calls certain; with fewer than six boots
-  no row is certain. The row's own 95 % interval excludes equality, and its estimate is beyond the
-  margin.
-- *likely* is false for one row in twenty, among the rows that are likely. The row's whole interval
-  is beyond the margin: where nearly all differences are certain, few true ones are left, and
-  differences that noise makes are small.
-- a difference no larger than the baseline's difference from itself is open.
+- *certain* rows are true together with all other claims that the page calls certain. The row's own
+  95 % interval excludes equality, and its estimate is beyond the margin. With fewer than six boots
+  no row is certain.
+- *likely* rows are false in one of twenty cases. The row's whole interval is beyond the margin: if
+  nearly all differences are certain, few true ones are left, and differences by noise are small.
+- a row whose difference is not larger than the baseline's difference from itself is undecided.
 """
 
 from __future__ import annotations
@@ -36,21 +36,22 @@ _RATE_OF_MANY = 0.02
 
 @dataclass(frozen=True, slots=True)
 class RowEvidence:
-    """The evidence on which rows are decided, with an entry for each row.
+    """The evidence by which rows are decided, as arrays with an entry for each row.
 
-    - `refused`, `failed`, `skipped`, `left_out`, `empty`: why there may be no comparison.
-    - `directed`: its metric is better in one direction.
-    - `lost`: 1 or -1 where lost launches alone make it worse or better, else 0; `lost_sure` where
-      they do so over the whole page.
-    - `only_lost`: launches lost to a limit decide it, even if one side has no figure.
-    - `interval`: 1 or -1 where interval and estimate show it worse or better, else 0.
+    - `refused`, `failed`, `skipped`, `left_out`, `empty`: the reason why there may be no
+      comparison.
+    - `directed`: the row's metric has a good direction.
+    - `lost`: 1 or -1 if lost launches alone make the row worse or better, else 0; `lost_sure`: this
+      is certain over the whole page.
+    - `only_lost`: launches lost to a limit decide the row, even if one platform has no value.
+    - `interval`: 1 or -1 if interval and estimate show the row worse or better, else 0.
     - `beyond_margin`: the whole interval is beyond the margin.
     - `equal`: the interval is inside the margin.
-    - `n`: launches, or boots, that were compared.
-    - `ratio`: NaN without one.
-    - `p`: over all that the page claims together. NaN: no test.
-    - `q`: the false discovery rate over all rows; `q_rest` over those that are not certain.
-    - `few_boots`: so few that nothing is certain.
+    - `n`: the number of compared launches, or boots.
+    - `ratio`: times worse; NaN without a ratio.
+    - `p`: the p-value over all claims of the page together; NaN without a test.
+    - `q`: the false discovery rate over all rows; `q_rest`: over the rows that are not certain.
+    - `few_boots`: there are so few boots that no row is certain.
     """
 
     refused: BoolCube
@@ -75,7 +76,7 @@ class RowEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """The verdict, the grade and the rule of each row; None where nothing is compared."""
+    """The verdict, the grade and the rule of each row; None for a row without a comparison."""
 
     verdicts: list[Verdict | None]
     grades: list[Grade | None]
@@ -84,9 +85,9 @@ class Decisions:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of the table: a rule, the rows to which it applies, and their verdict and grade.
+    """A line of the table of rules: the rows to which the rule applies, their verdict and grade.
 
-    `verdict` is None where it is the direction in which the row differs: slower or faster.
+    `verdict` is None if it is the direction in which the row differs: slower or faster.
     """
 
     rule: DecisionRule
@@ -96,7 +97,7 @@ class _Line:
 
 
 def decide(row: RowEvidence, floor: float) -> Decisions:
-    """Return the decisions of rows by the first rule that applies.
+    """Return the decision of each row, by the first rule that applies to it.
 
     `floor`: the ratio above 1 up to which differences may be the machine's own.
     """
@@ -170,9 +171,10 @@ _SIDES = {1: Verdict.SLOWER, -1: Verdict.FASTER, 0: None}
 
 
 def decide_mean(mean: Mean | None, margin: float, floor: float) -> Mean | None:
-    """Return the mean of a finding's points with its verdict: a difference it shows is certain.
+    """Return the mean of a finding's points with its verdict; a difference is a certain one.
 
-    Differences below `margin` do not matter; those up to `floor`, a ratio, may be the machine's.
+    Differences below `margin` do not matter. Differences up to the ratio `floor` may be the
+    machine's own and are undecided.
     """
     if mean is None:
         return None
@@ -193,7 +195,7 @@ _WAYS = {Verdict.SLOWER.value: 1, Verdict.FASTER.value: -1}
 
 
 def interval_ways(by_interval: pl.Series) -> IntCube:
-    """Return 1, -1 or 0 for rows whose interval and estimate show worse, better or neither."""
+    """Return 1 or -1 for rows whose interval and estimate show worse or better, else 0."""
     ways = by_interval.replace_strict(_WAYS, default=0, return_dtype=pl.Int64)
     return ways.fill_null(0).to_numpy()
 

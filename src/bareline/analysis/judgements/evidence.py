@@ -1,7 +1,7 @@
-"""The grounds of a judgement of suitability: losses, measured here or published.
+"""The evidence ("grounds") for a judgement of suitability: losses, measured or published.
 
-A ground is a span of ratios to the baseline, above 1 is worse: the 95 % interval of a measured
-loss, or the printed value, range or bound of a published loss.
+A ground is a range of ratios to the baseline, above 1 is worse. It is the 95 % interval of a
+measured loss, or the printed value, range or bound of a published loss.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ WEAKENING = frozenset(
 
 
 class GroundSource(NamedTuple):
-    """A metric of a probe, at a size of messages, that is evidence on a class of applications."""
+    """A metric of a probe, at a size of messages, that is evidence for a class of applications."""
 
     application_class: str
     size: str
@@ -93,16 +93,16 @@ UNCOUPLED = frozenset({"npb.ep"})
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How much worse one thing is on a platform than on the baseline.
+    """How much worse a metric or program is on a platform than on the baseline.
 
-    - `lo`, `hi`: span of the ratio; None where a bound or too few trials leave it open.
-    - `printed`, `source`: the figure as it is printed, and where; empty for a measured ground.
-    - `figure`, `cell`, `grade`: the measured ratio, its row and its grade; `rate`: whether more of
-      the metric is better.
-    - `varies`: the span is an observed range over programs or sizes, not an uncertainty.
-    - `approximate`: printed with "about".
-    - `failure`: why there is no figure, in words.
-    - `crashed`: how many of how many launches crashed or never ended.
+    - `lo`, `hi`: the range of the ratio; None for a bound that is open or needs more trials.
+    - `printed`, `source`: the value as it is printed, and the publication; empty if measured.
+    - `figure`, `cell`, `grade`: the measured ratio, its row and its grade.
+    - `rate`: a higher value of the metric is better.
+    - `varies`: the range is an observed one over programs or sizes, not an uncertainty.
+    - `approximate`: the value is printed with "about".
+    - `failure`: why there is no value, in words.
+    - `crashed`: the number of launches that crashed or never ended, and of all launches.
     """
 
     application_class: str
@@ -127,21 +127,21 @@ class Evidence:
 
     @property
     def most(self) -> float:
-        """The most that a program may take here, as a ratio; infinite where it is not bounded."""
+        """The largest ratio that a program may have on the platform; infinite without a bound."""
         if self.hi is None:
             return inf
         return self.hi
 
     @property
     def weakened(self) -> bool:
-        """Whether a caveat weakens conclusions from it."""
+        """Whether a caveat weakens conclusions from this evidence."""
         return bool(WEAKENING & codes(self.caveats))
 
 
 def measured_grounds(
     cells: Sequence[Row], titles: Mapping[str, str], emulated: Collection[str] = ()
 ) -> list[Evidence]:
-    """Return the grounds that a comparison provides for each class, one ground per point."""
+    """Return the grounds for each class of applications, one for each point of the comparison."""
     telling = {}
     for probe, group in grouped_by(cells, lambda cell: cell.place.probe).items():
         telling[probe] = varying([cell.place for cell in group])
@@ -156,9 +156,9 @@ def measured_grounds(
 
 
 def _judged(cells: Sequence[Row]) -> list[Row]:
-    """Return the cells by which platforms are judged.
+    """Return the rows by which platforms are judged.
 
-    A program that was measured under the profiler only is judged by its profiled points.
+    A program that was only measured under the profiler is judged by its profiled points.
     """
     plain = {cell.place.probe for cell in cells if not _profiled(cell.place)}
     judged = []
@@ -181,7 +181,7 @@ def _speaks(place: Place, source: GroundSource) -> bool:
 
 
 def _caveats(cell: Row, emulated: Collection[str]) -> tuple[Caveat, ...]:
-    """Return the caveats of a cell; a platform with an emulated processor always has its caveat."""
+    """Return the caveats of a row, including the caveat of an emulated processor."""
     if cell.platform in emulated and "emulated-cpu" not in codes(cell.caveats):
         return (Caveat("emulated-cpu"), *cell.caveats)
     return cell.caveats
@@ -194,7 +194,7 @@ def _profiled(place: Place) -> bool:
 def _measured(
     cell: Row, source: GroundSource, subject: str, caveats: tuple[Caveat, ...]
 ) -> Evidence | None:
-    """Return the ground of one point; None if its size belongs to no class, or it is missing."""
+    """Return the ground of one point; None if its size is in no class, or if it has no value."""
     if cell.verdict in _NOT_THERE:
         return None
     without = cell.verdict in _FAILURES and cell.ratio is None
@@ -232,7 +232,7 @@ def _measured(
 
 
 def _span(cell: Row) -> Estimate | None:
-    """Return the span of a cell's ratio, or the bound that its lost launches set."""
+    """Return the range of a row's ratio, or the bound from its lost launches."""
     if cell.ratio is None:
         return _bound(cell)
     span = cell.ratio
@@ -251,7 +251,7 @@ def _span(cell: Row) -> Estimate | None:
 
 
 def _bound(cell: Row) -> Estimate | None:
-    """Return the bound of a ratio by lost launches, where their number alone decides a claim."""
+    """Return the bound of a ratio from lost launches, if their number alone decides a claim."""
     claimed = cell.grade is not None and cell.grade.is_claim
     if not claimed:
         return None
@@ -280,7 +280,7 @@ _FAILURES: Mapping[Verdict | None, str] = {
 
 
 def is_of_size(wanted: str, size: Scalar | None) -> bool:
-    """Whether a size is of small, or of large, messages; any size is where none is wanted."""
+    """Whether a size is one of small, or of large, messages; true if `wanted` is empty."""
     if not wanted:
         return True
     if not isinstance(size, int | float):

@@ -1,10 +1,10 @@
 """Findings: how each probe compares on each platform, according to all of its points.
 
-A finding gathers the points of one probe, or of one class of its message sizes, on one platform.
-It claims only results that every point supports: equal if all of them were measured on both sides
-and are equivalent (an intersection-union test: it needs no correction); else a range, with the
-worst point named. Points of different parameters, ranks or kernels are kept apart in it and are
-never averaged, except for the ratio of `Finding.mean`.
+A finding combines the points of one probe, or of one class of its message sizes, on one platform.
+It claims only results that every point supports. It is "equal" if all points were measured on both
+platforms and are equivalent (an intersection-union test, which needs no correction). Otherwise it
+has a range and names the worst point. Points of different parameters, ranks or kernels remain
+separate and are never averaged, except for `Finding.mean`.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ ORDER = (
 
 @dataclass(frozen=True)
 class Finding:
-    """How one probe, or one class of its points, compares on one platform.
+    """The comparison of one probe, or of one class of its points, on one platform.
 
-    - `points`: every point, also those that could not be compared; all of one probe and platform.
-    - `sizes`, `where`: the class of its sizes and its layout in words, if these distinguish it.
-    - `mean`: how its points compare together; None where fewer than two have a ratio.
+    - `points`: every point, including points that could not be compared.
+    - `sizes`, `where`: the words for the class of sizes and for the layout; empty if the probe has
+      only one.
+    - `mean`: the comparison of all points together; None if fewer than two points have a ratio.
     """
 
     title: str
@@ -46,32 +47,32 @@ class Finding:
 
     @property
     def layer(self) -> Layer:
-        """The layer of its probe."""
+        """The layer of the probe."""
         return self.points[0].layer
 
     @property
     def probe(self) -> str:
-        """The name of its probe."""
+        """The name of the probe."""
         return self.points[0].place.probe
 
     @property
     def platform(self) -> str:
-        """The platform on which it was measured."""
+        """The platform on which the probe was measured."""
         return self.points[0].platform
 
     @property
     def baseline(self) -> str:
-        """The platform with which it is compared."""
+        """The platform with which `platform` is compared."""
         return self.points[0].baseline
 
     @property
     def rate(self) -> bool:
-        """Whether more is better: worse is "lower" instead of "slower"."""
+        """Whether a higher value is better; a worse rate is called "lower" instead of "slower"."""
         return self.points[0].rate
 
     @cached_property
     def nodes(self) -> int | None:
-        """The number of nodes that it ran on; None if unknown or different between points."""
+        """The number of nodes on which the probe ran; None if unknown, or if points differ."""
         used = set()
         for point in self.points:
             if point.place.used:
@@ -82,7 +83,7 @@ class Finding:
 
     @property
     def subject(self) -> str:
-        """The probe, class and layout in words."""
+        """The probe, size class and layout in words."""
         sizes = ""
         if self.sizes:
             sizes = self.sizes.words
@@ -90,17 +91,17 @@ class Finding:
         return " ".join(filter(None, parts))
 
     def label(self, point: Row) -> str:
-        """Describe how a point differs from the rest, e.g. ``64 KiB`` or ``triad, 4 ranks``."""
+        """Describe how a point differs from the finding's other points, e.g. ``triad, 4 ranks``."""
         return point.place.words_of(self.telling)
 
     @property
     def anchor(self) -> str:
-        """The anchor of the evidence on the page."""
+        """The name of the link to the finding's evidence on the page."""
         return f"layer-{self.layer.value}"
 
     @cached_property
     def caveats(self) -> tuple[Caveat, ...]:
-        """The caveats of its points, in order; trials that failed are counted over all cases."""
+        """The caveats of the points, in order; failed trials are counted over all cases."""
         caveats: dict[Caveat, None] = {}
         lost_in_cases = {}
         for point in self.points:
@@ -115,7 +116,7 @@ class Finding:
 
     @property
     def own_caveats(self) -> tuple[Caveat, ...]:
-        """The caveats that the baseline does not share."""
+        """The caveats of the points that the baseline does not have."""
         caveats: dict[Caveat, None] = {}
         for point in self.points:
             caveats |= dict.fromkeys(point.own_caveats)
@@ -123,28 +124,28 @@ class Finding:
 
     @property
     def reason(self) -> str:
-        """Why points of it cannot be compared; empty where all can."""
+        """Why some points cannot be compared; empty if all points can be compared."""
         reasons = dict.fromkeys(point.reason for point in self.points)
         return "; ".join(filter(None, reasons))
 
     @cached_property
     def compared(self) -> list[Row]:
-        """The points that both sides have."""
+        """The points that both platforms measured."""
         return [point for point in self.points if point.compared]
 
     @cached_property
     def undelivered(self) -> list[Row]:
-        """The points that were planned and failed or are missing on one side."""
+        """The planned points that failed or are missing on one platform."""
         return [point for point in self.points if point.verdict in UNDELIVERED]
 
     @property
     def exact(self) -> bool:
-        """Whether both sides are simulated, so that more launches would show nothing new."""
+        """Whether both platforms are simulated, so that more launches would show nothing new."""
         return any(point.exact for point in self.points)
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The common verdict of all points: changes first, then missing results, then equality."""
+        """The common verdict of all points: differences first, then missing results or equality."""
         if self.by_mean:
             assert self.mean is not None
             return self.mean.verdict
@@ -158,7 +159,7 @@ class Finding:
 
     @cached_property
     def by_mean(self) -> bool:
-        """Whether the mean of the points changes certainly, but no single point does."""
+        """Whether the mean of the points differs certainly, but no single point does."""
         if self.mean is None or not self.mean.verdict.decided:
             return False
         claimed = (Grade.CERTAIN, Grade.LIKELY)
@@ -170,13 +171,13 @@ class Finding:
 
     @property
     def grade(self) -> Grade:
-        """The grade of its verdict; for a mixed finding, of its losses, whatever its gains are."""
+        """The grade of the verdict; a mixed finding has the grade of its losses."""
         return self.grade_toward(self.verdict)
 
     def grade_toward(self, verdict: Verdict) -> Grade:
-        """Return the grade of one verdict: that of the surest point with it, or of the mean.
+        """Return the grade of one verdict: of its most certain point, or of the mean.
 
-        A mixed verdict is as sure as its losses, whatever its gains are.
+        A mixed verdict has the grade of its losses, not of its gains.
         """
         if self.by_mean:
             return grade_of(verdict, sure=not self.few_boots)
@@ -191,15 +192,15 @@ class Finding:
 
     @property
     def few_boots(self) -> bool:
-        """Whether its platforms booted so rarely that it is valid for these boots only."""
+        """Whether the platforms booted so rarely that the finding is valid for these boots only."""
         return self.points[0].few_boots
 
     def sure_words(self, verdict: Verdict) -> str:
-        """Return the words before an amount in one direction: "likely ", unless it is certain."""
+        """Return the word before an amount in one direction: "likely ", or empty if certain."""
         return sure_words(self.grade_toward(verdict), few_boots=self.few_boots)
 
     def of(self, verdict: Verdict) -> list[Row]:
-        """Return the points with a verdict: certain ones first, then the farthest from equality."""
+        """Return the points with a verdict, certain points first, then by distance from 1."""
         points = [point for point in self.points if point.verdict is verdict]
         return sorted(
             points, key=lambda p: (p.grade is not Grade.CERTAIN, p.ratio is None, -p.size)
@@ -207,7 +208,7 @@ class Finding:
 
     @cached_property
     def worst(self) -> Row | None:
-        """The most important point: a loss, certain ones first, else a gain, else the farthest."""
+        """The most important point: the worst loss, else a gain, else the farthest point from 1."""
         for verdict in (Verdict.SLOWER, Verdict.FASTER):
             if points := self.of(verdict):
                 return points[0]
@@ -215,7 +216,7 @@ class Finding:
 
     @property
     def ratio(self) -> Estimate | None:
-        """The ratio of the worst point, or of the mean where only the mean is certain."""
+        """The ratio of the worst point, or of the mean if only the mean is certain."""
         if self.by_mean and self.mean is not None:
             return self.mean.ratio
         if self.worst:
@@ -224,12 +225,12 @@ class Finding:
 
     @property
     def n(self) -> int:
-        """Fewest launches behind any of its points."""
+        """The smallest number of launches of any point."""
         return min((point.n_both for point in self.compared), default=0)
 
     @property
     def weight(self) -> float:
-        """The size of its change, for ordering: of the mean if it decides, else of `worst`."""
+        """The size of the difference, for sorting: of the mean if it decides, else of `worst`."""
         if self.by_mean and self.mean is not None:
             ratio = self.mean.ratio.value
             return abs(math.log(ratio))

@@ -1,10 +1,10 @@
-"""The rows of a page with their tests: the family of all claims, and the false discovery rate.
+"""Test the rows of a page: the family of all claims, and the false discovery rate.
 
-The family of `bareline.analysis.numbers.family` covers all rows and the means of findings. Rows
-that are asked about have weight 2: the study's question, and each case with a single figure, which
-is not one of twenty sizes. Details, which no sentence mentions, have weight 1/4, and other rows 1.
-Rows that the family makes certain are removed before the false discovery rate of the remaining rows
-is estimated. `decide.py` reads both results.
+The family of `bareline.analysis.numbers.family` covers all rows and the means of findings. The
+factor of a row's test statistic is 2 for rows that the study's question names, and for cases with a
+single value, in contrast to a curve of twenty sizes. It is 1/4 for details, which no sentence
+mentions, and 1 for other rows. Rows that the family makes certain are removed before the false
+discovery rate of the remaining rows is estimated. `decide.py` uses the results of both tests.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _MIRRORED = {Verdict.SLOWER.value: Verdict.FASTER.value, Verdict.FASTER.value: V
 
 
 def question_of(records: Records) -> tuple[str, ...]:
-    """Return the question of the study as selectors: by default the layers of its programs."""
+    """Return the study's question as selectors; by default it names the layers of its programs."""
     texts = records.study.get("question") or ()
     if isinstance(texts, str):
         texts = [texts]
@@ -59,13 +59,14 @@ def question_of(records: Records) -> tuple[str, ...]:
 
 
 class GradedRows:
-    """The rows of a page with their grades, and the basis of their certainty.
+    """The decided rows of a page, and the basis of their certainty.
 
-    - `floor`: differences below this ratio are open: the baseline differs as much from itself.
+    - `floor`: rows with differences below this ratio are undecided, because the baseline differs
+      from itself by as much.
     - `table`: the rows of `bareline.analysis.numbers.points.compare_points`, decided.
     - `tests`: the number of comparisons that "certain" covers together.
     - `exchanged`, `short`, `needed`: as in `Family`.
-    - `looks`: the planned looks behind the tests.
+    - `looks`: the planned interim analyses of the tests.
     """
 
     def __init__(
@@ -110,12 +111,12 @@ class GradedRows:
 
     @cached_property
     def cells(self) -> tuple[Row, ...]:
-        """The rows as cells."""
+        """The rows of `table` as `Row` objects."""
         return read_rows(None, self.table)
 
     @cached_property
     def findings(self) -> list[Finding]:
-        """A finding per probe, size class, layout and pair."""
+        """A finding for each probe, size class, layout and pair of platforms."""
         findings = []
         for group, mean in self._groups:
             numbers = group.rows.get_column("at")
@@ -128,7 +129,7 @@ class GradedRows:
     def beyond(self, limit: float, *, above: bool) -> set[tuple[str, str, int]]:
         """Return platform, baseline and "point_row" of the rows that are certainly beyond a limit.
 
-        They are certain together: the chance of any false one is at most 5 %.
+        The probability that any of them is false is at most 5 %.
         """
         marks = certainly_beyond(
             self._pairs, self._tested, self._weights, limit, above=above, looks=self.looks
@@ -143,7 +144,8 @@ class GradedRows:
     def known(self, table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
         """Decide the rows of other comparisons.
 
-        Rows that are also here, either way round, are decided as here; the rest is likely at most.
+        A row whose two platforms are also compared here, in either order, gets the decision from
+        here. All other rows are likely at most.
         """
         tested = _with_tests(table, pairs, self._margin)
         with_verdicts = decided(tested, self._floor)
@@ -167,7 +169,7 @@ _DECIDED = ("verdict", "grade", "rule")
 
 
 def _weight(question: Sequence[str]) -> pl.Expr:
-    """Return the factor of a row's statistic: of asked rows, other headlines, and details."""
+    """Return the factor of a row's test statistic: of asked rows, other headlines, and details."""
     selectors = [selector_filter(text) for text in question]
     in_question = pl.any_horizontal(selectors)
     headline = _headline()
@@ -183,7 +185,7 @@ def _headline() -> pl.Expr:
 
 
 def _tested(rows: pl.DataFrame, height: int) -> BoolCube:
-    """Mark the points of a pair that are compared, of all points of the cube."""
+    """Return a mask of all points of the cube; true for the points of a pair that are compared."""
     tested = np.zeros(height, dtype=np.bool_)
     compared = rows.filter("comparable")
     tested[compared.get_column("point_row").to_numpy()] = True
@@ -191,7 +193,7 @@ def _tested(rows: pl.DataFrame, height: int) -> BoolCube:
 
 
 def _weights(rows: pl.DataFrame, height: int) -> FloatCube:
-    """Return the factors of all points of the cube; 1 for points that are not compared."""
+    """Return the factor of each point of the cube; 1 for points that are not compared."""
     weights = np.ones(height)
     compared = rows.filter("comparable")
     points = compared.get_column("point_row").to_numpy()
@@ -203,7 +205,8 @@ def _weights(rows: pl.DataFrame, height: int) -> FloatCube:
 class _Group:
     """The rows of a finding.
 
-    - `sizes`, `where`: the class of its sizes and its layout in words, if these distinguish it.
+    - `sizes`, `where`: the words for the class of sizes and for the layout; empty if the probe has
+      only one.
     """
 
     rows: pl.DataFrame
@@ -212,13 +215,13 @@ class _Group:
 
     @property
     def points(self) -> Points:
-        """Its points in the cube; a case that delivered nothing has none."""
+        """The rows' points in the cube; a case without values has no points."""
         numbers = self.rows["point_row"].drop_nulls()
         return numbers.to_numpy().astype(np.int64)
 
 
 def _groups(rows: pl.DataFrame) -> Iterator[_Group]:
-    """Yield the headline rows of a pair by probe, layout and size class."""
+    """Yield the headline rows of a pair, grouped by probe, layout and size class."""
     layouts = rows.filter(_headline()).partition_by("probe", "nodes_used", maintain_order=True)
     probes = [layout.item(0, "probe") for layout in layouts]
     for probe, layout in zip(probes, layouts, strict=True):
@@ -233,7 +236,7 @@ def _groups(rows: pl.DataFrame) -> Iterator[_Group]:
 def _with_means(
     groups: Sequence[Sequence[_Group]], family: Family, margin: float, floor: float
 ) -> list[tuple[_Group, Mean | None]]:
-    """Return the groups of all pairs with their decided means."""
+    """Return the groups of all pairs, each with its decided mean."""
     with_means = []
     for of_pair, means in zip(groups, family.means, strict=True):
         for group, mean in zip(of_pair, means, strict=True):
@@ -243,7 +246,7 @@ def _with_means(
 
 
 def _count_tests(pairs: Sequence[PlatformPair], family: Family) -> int:
-    """Count the tested points and means. Nothing is tested between simulations: they are exact."""
+    """Return the number of tested points and means; simulated pairs are exact and have no tests."""
     tests = 0
     for pair, points, means in zip(pairs, family.points, family.means, strict=True):
         if not pair.exact:
@@ -256,10 +259,10 @@ def _count_tests(pairs: Sequence[PlatformPair], family: Family) -> int:
 class _PairTests:
     """The rows of a pair as arrays over all points of the cube.
 
-    - `alike`: like is compared with like.
+    - `alike`: both platforms measured the same quantity in the same layout.
     - `way`: the direction of the interval: 1, -1 or 0.
     - `p`: the p-value over the whole family; NaN without a family.
-    - `sure_loss`: 1 or -1 where lost launches alone are certain, else 0.
+    - `sure_loss`: 1 or -1 if lost launches alone are certain, else 0.
     """
 
     alike: BoolCube
@@ -271,7 +274,7 @@ class _PairTests:
 def _pair_tests(
     table: pl.DataFrame, pairs: Sequence[PlatformPair], family: Family | None
 ) -> list[_PairTests]:
-    """Return the rows of a table for each pair."""
+    """Return the rows of a table as arrays, for each pair."""
     height = pairs[0].directed.shape[0]
     tests = []
     for number, pair in enumerate(pairs):
@@ -298,10 +301,11 @@ def _with_tests(
     margin: float,
     family: Family | None = None,
 ) -> pl.DataFrame:
-    """Return rows with p, q, p_adjusted, by_loss and lost_sure; without a family none is certain.
+    """Return rows with the columns p, q, p_adjusted, by_loss and lost_sure.
 
-    Certain rows are hardly ever false, so they are removed before the false discovery rate of the
-    remaining rows is estimated: a rate that includes many certain rows would hide false ones.
+    Without a `family` no row is certain. Certain rows are hardly ever false. So they are removed
+    before the false discovery rate of the remaining rows is estimated: a rate that includes many
+    certain rows would hide false ones.
     """
     tests = _pair_tests(table, pairs, family)
     comparable = [test.alike for test in tests]
@@ -346,7 +350,7 @@ def _without_certain(
     certain: Sequence[BoolCube],
     margin: float,
 ) -> Discoveries:
-    """Return the rates of rows that are not certain among these rows alone."""
+    """Return the rates (q) of rows that are not certain, estimated from these rows alone."""
     others = [test.alike & ~rows for test, rows in zip(tests, certain, strict=True)]
     rest = discoveries(pairs, others, margin)
     points = []

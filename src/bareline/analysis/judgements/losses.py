@@ -1,4 +1,7 @@
-"""Losses of a platform at a place, against another one or its own peak: the basis of claims."""
+"""Losses of a platform at a place, compared with another platform or with its own peak.
+
+Claims of publications are judged by these losses.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,9 @@ from bareline.vocabulary.place import Place
 
 @dataclass(frozen=True, slots=True)
 class PlaceLoss:
-    """How many times worse one platform is than another at a place.
+    """The ratio by which one platform is worse than another one at a place.
 
-    - `ratio`: None where it is not known; `reason` is then the reason.
+    - `ratio`: None if it is not known; `reason` is then the reason.
     - `given`: the ratio is a parameter of the simulated platforms, not a finding.
     - `disturbed`: computation was recorded on a busy machine.
     """
@@ -31,9 +34,10 @@ class PlaceLoss:
 
 
 def is_given(row: Row) -> bool:
-    """Whether a row's ratio is a parameter of a simulated platform.
+    """Whether a row's ratio is only a parameter of a simulated platform.
 
-    Its computation takes the platform's factor, and a message inside a node costs the same on all.
+    This is so for computation, which has the platform's speed factor, and for messages inside a
+    node, which cost the same on all simulated platforms.
     """
     place = row.place
     inside_node = row.layer is Layer.MPI and 1 in (place.nodes, place.used)
@@ -48,7 +52,7 @@ def is_disturbed(row: Row) -> bool:
 
 
 def below_peak(row: Row, against: str) -> PlaceLoss:
-    """Return how many times below its peak a share is."""
+    """Return by how many times a platform is below its peak, from a row of shares of the peak."""
     if row.value is None or row.value.value <= 0:
         return PlaceLoss(row.place, None, f"{row.platform}: no share of the peak", against)
     if row.exact:
@@ -65,7 +69,7 @@ def below_peak(row: Row, against: str) -> PlaceLoss:
 
 
 def same_figures_are_given(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:
-    """Mark simulated losses that are exactly 1 everywhere: both platforms have the same figures."""
+    """Mark all losses as given if they are simulated and exactly 1, as with equal parameters."""
     with_ratio = [loss for loss in losses if loss.ratio is not None]
     equal = all(loss.simulated and ratio_of(loss).value == 1.0 for loss in with_ratio)
     if not with_ratio or not equal:
@@ -74,7 +78,7 @@ def same_figures_are_given(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:
 
 
 def without_noise(row: Row) -> Estimate:
-    """Return a row's ratio; where it has no noise and no model's error is known, as exact."""
+    """Return a row's ratio; a ratio without noise and without a known model error is exact."""
     assert row.ratio is not None
     if row.exact:
         return row.ratio.with_ends()
@@ -82,7 +86,10 @@ def without_noise(row: Row) -> Estimate:
 
 
 def mean_of(ratios: Iterable[Estimate]) -> Estimate:
-    """Return the geometric mean; its half-width is the mean of theirs, dependent or not."""
+    """Return the geometric mean of ratios, with an interval that is valid for dependent ratios.
+
+    Its half-width is the mean of the ratios' half-widths.
+    """
     listed = list(ratios)
     middle = _geometric_mean([ratio.value for ratio in listed])
     assert middle is not None
@@ -92,7 +99,7 @@ def mean_of(ratios: Iterable[Estimate]) -> Estimate:
 
 
 def _geometric_mean(ends: Sequence[float | None]) -> float | None:
-    """Return the geometric mean; None if any end is open."""
+    """Return the geometric mean of ends of intervals; None if any end is open."""
     closed = [end for end in ends if end]
     if len(closed) < len(ends):
         return None
@@ -101,11 +108,11 @@ def _geometric_mean(ends: Sequence[float | None]) -> float | None:
 
 
 def ratio_of(loss: PlaceLoss) -> Estimate:
-    """Return the ratio of a loss that has one."""
+    """Return the ratio of a loss; the loss must have one."""
     assert loss.ratio is not None
     return loss.ratio
 
 
 def mean_loss(losses: Iterable[PlaceLoss]) -> Estimate:
-    """Return the geometric mean of losses that all have a ratio."""
+    """Return the geometric mean of losses, which must all have a ratio."""
     return mean_of(map(ratio_of, losses))

@@ -1,4 +1,4 @@
-"""Other changes in the runs in which a metric changed: facts of its platform, and bareline."""
+"""Find changes of facts, and of bareline's version, in the runs in which a metric changed."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _OFTEN_SHARE = 1 / 3
 _SELDOM = 2
 
 FactChange = tuple[str, str, str]
-"""Name of a fact, its value before and its value after."""
+"""The name of a fact, its value before a change and its value after the change."""
 
 
 def nearby_changes(
     runs: Sequence[RunDigest], platform: str, first: int, last: int
 ) -> tuple[FactChange, ...]:
-    """Return the facts that changed where a new level may have begun, from `first` to `last`.
+    """Return the facts that changed in the runs from `first` to `last`.
 
-    A fact may change elsewhere as well, and runs may lack it: between two runs that have it, it
-    changed somewhere.
+    A new level begins in these runs. Runs may lack a fact: the fact is then known to have changed
+    between the two nearest runs that have it. Facts that change often are left out.
     """
     nearby = []
     often = _OFTEN_SHARE * len(runs)
@@ -43,7 +43,7 @@ def nearby_changes(
 
 
 def _values_of_runs(runs: Sequence[RunDigest], platform: str) -> dict[str, Sequence[Scalar | None]]:
-    """Return the value of each fact of a platform in each run, and bareline's version."""
+    """Return the value of each fact of a platform in each run, and of bareline's version."""
     facts = [run.facts.get(platform, {}) for run in runs]
     values: dict[str, Sequence[Scalar | None]] = {}
     names = set().union(*facts)
@@ -54,7 +54,7 @@ def _values_of_runs(runs: Sequence[RunDigest], platform: str) -> dict[str, Seque
 
 
 def _changes(values: Sequence[Scalar | None]) -> Iterator[tuple[int, int]]:
-    """Yield the last run with an old value and the first one with a new value."""
+    """Yield for each change the last run with the old value and the first with the new value."""
     latest: int | None = None
     for run, value in enumerate(values):
         if value is None:

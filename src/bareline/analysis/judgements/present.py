@@ -1,4 +1,4 @@
-"""The present level of a series against a reference, which a condition on a history tests.
+"""The present level of a series compared with a reference, for conditions on a history.
 
 The reference is the level directly before the latest change that was not accepted. If a reader
 names a run, the reference is the level of that run, or the level after a later accepted change.
@@ -19,13 +19,13 @@ from bareline.vocabulary.verdicts import Grade, Verdict
 
 @dataclass(frozen=True, slots=True)
 class ChangePoint:
-    """Where a series changed its level.
+    """A change of the level of a series.
 
-    - `at`: number of the first run of the new level; `first`, `last`: the 95 % interval of it.
-    - `ratio`: the level directly after by the one directly before, above 1 worse, with its 95 %
-      interval over runs.
-    - `p`: probability of such a change in any series in one look, if nothing changed.
-    - `changed`: facts of the platform that changed near it: name, before, after.
+    - `at`: the number of the first run of the new level; `first`, `last`: its 95 % interval.
+    - `ratio`: the level directly after the change over the level directly before it, above 1 is
+      worse, with its 95 % interval over runs.
+    - `p`: the probability of such a change in any series in one look, if nothing changed.
+    - `changed`: facts of the platform that changed near this run: name, before, after.
     """
 
     at: int
@@ -40,16 +40,16 @@ class ChangePoint:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is certain and was not accepted."""
+        """Whether the change is certain and was not accepted."""
         return self.grade is Grade.CERTAIN and self.accepted is None
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """The level of the latest runs against the level of `reference`, the number of a run.
+    """The level of the latest runs compared with the level of the run number `reference`.
 
-    - `verdict`: None where they are not known to differ.
-    - `ratio`: above 1 worse.
+    - `verdict`: None if the levels are not known to differ.
+    - `ratio`: the present level over the reference, above 1 is worse.
     - `change`: the last change between the two levels.
     """
 
@@ -68,12 +68,12 @@ def present_state(
     since: int | None = None,
     drifts: bool = False,
 ) -> Present | None:
-    """Return the present level against the reference; None if there is no change between them.
+    """Return the present level and its reference; None if there is no change between them.
 
     - `values`: one value per run; `changes`: the changes that count, in the order of the runs.
-    - `since`: number of the run whose level is the reference; None for the default.
-    - `drifts`: whether the level also moves between changes; the ratio of neighbouring levels is
-      then the ratio directly at their change.
+    - `since`: the number of the run whose level is the reference; None for the default.
+    - `drifts`: whether the level also moves between changes; the ratio of two neighbouring levels
+      is then the ratio directly at the change between them.
     """
     reference = _reference(changes, since)
     if reference is None:
@@ -103,7 +103,7 @@ def present_state(
 
 
 def _reference(changes: Sequence[ChangePoint], since: int | None) -> int | None:
-    """Return the number of a run of the reference's level; None if all changes are accepted."""
+    """Return the number of a run with the reference's level; None if all changes are accepted."""
     accepted = []
     for change in changes:
         if change.accepted is not None:
@@ -122,7 +122,7 @@ def _logs(values: Sequence[float | None]) -> np.ndarray:
 
 
 def _verdict(ratio: Estimate, margin: float) -> Verdict | None:
-    """Return how two levels that are not neighbours differ; None if that is not certain."""
+    """Return how two levels that are not neighbours differ; None if this is not certain."""
     if ratio.lo is None:
         lo = ratio.value
     else:

@@ -1,4 +1,4 @@
-"""The grounds of a judgement of suitability that a publication prints."""
+"""The evidence for a judgement of suitability that a publication prints."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from bareline.published.ratios import PublishedRatio, listed_trials, published_r
 
 
 def published_grounds(study: PublishedStudy) -> list[Evidence]:
-    """Return the grounds that a publication's own figures provide for each class.
+    """Return the evidence from a publication's own values for each class of applications.
 
-    Only ratios to a platform that is not virtualized count, without ratios cited from elsewhere; a
-    ratio that is printed twice counts once. Listed trials are compared as trials that share no
-    blocks.
+    Only ratios to a platform that is not virtualized count. Ratios cited from other publications do
+    not count, and a ratio that is printed twice counts once. If trials are listed, the ratio is
+    computed from them as from trials without common blocks.
     """
     grounds: dict[tuple[str, ...], Evidence] = {}
     for ratio in published_ratios(study):
@@ -87,7 +87,7 @@ def _spread_size(wanted: str, size: Spread) -> bool:
 
 
 def _published(study: PublishedStudy, ratio: PublishedRatio, source: GroundSource) -> Evidence:
-    """Return the ground of a printed ratio, computed again where the trials are listed."""
+    """Return the evidence of a printed ratio, computed from the trials if these are listed."""
     lo = None
     if ratio.span.low is not None:
         lo = float(ratio.span.low)
@@ -118,7 +118,7 @@ def _published(study: PublishedStudy, ratio: PublishedRatio, source: GroundSourc
 
 
 def _by_trials(ground: Evidence, trials: Trials, base_trials: Trials) -> Evidence:
-    """Return a ground with the ratio of listed trials, which share no blocks."""
+    """Return evidence with the ratio of listed trials, which have no common blocks."""
     numbers = [float(value) for value in trials.values]
     values = np.array(numbers)
     base_numbers = [float(value) for value in base_trials.values]
@@ -138,7 +138,7 @@ def _by_trials(ground: Evidence, trials: Trials, base_trials: Trials) -> Evidenc
 
 
 def _printed(ratio: PublishedRatio) -> str:
-    """Return a ratio as it is printed, in times worse or better."""
+    """Format a ratio as it is printed, in times worse or better."""
     text = f"{ratio.span} times worse ({ratio.text})"
     if ratio.text.endswith(("times worse", "times better")):
         text = ratio.text

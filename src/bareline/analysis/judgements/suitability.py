@@ -1,4 +1,4 @@
-"""Suitability of platforms for classes of applications, by rules in docs/method/suitability.md."""
+"""Judge platforms for classes of applications, by the rules in docs/method/suitability.md."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BEARABLE = 2.0
 
 
 class Suitability(StrEnum):
-    """Whether a class of applications is well placed on a platform."""
+    """Whether a platform suits a class of applications."""
 
     SUITED = "suited"
     COSTLY = "suited at a cost"
@@ -42,7 +42,7 @@ _LEVELS: tuple[tuple[Suitability, float], ...] = (
 
 
 class Certainty(StrEnum):
-    """How well the grounds support an answer, the surest first."""
+    """How well the evidence supports an answer, the most certain first."""
 
     SURE = "sure"
     LIKELY = "likely"
@@ -52,7 +52,10 @@ class Certainty(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ApplicationClass:
-    """Applications with the same limit; a figure with a caveat of `voided_by` does not count."""
+    """A class of applications that have the same limit.
+
+    - `voided_by`: caveats with which a measurement does not count for this class.
+    """
 
     name: str
     title: str
@@ -96,7 +99,7 @@ CLASSES: tuple[ApplicationClass, ...] = (
 
 
 class Basis(StrEnum):
-    """The basis of an answer, with the grounds that show it."""
+    """The reason for an answer, which also names the grounds to print."""
 
     VOIDED = "all grounds are voided"
     WITHOUT = "no ground has a figure"
@@ -111,10 +114,10 @@ class Basis(StrEnum):
 class Judgement:
     """The suitability of one platform for one class of applications.
 
-    - `basis`, `shown`: the basis of the answer, and the grounds that show it.
-    - `grounds`: all grounds with a figure, the worst first, except those `voided` for this class by
-      caveats.
-    - `of_measured`: the answer from `grounds` alone, without those that `failed` in every launch.
+    - `basis`, `shown`: the reason for the answer, and the grounds to print with it.
+    - `grounds`: all grounds with a value, the worst first.
+    - `voided`: grounds that caveats exclude for this class.
+    - `of_measured`: the answer from `grounds` alone, without grounds that `failed` in every launch.
     """
 
     application_class: ApplicationClass
@@ -132,7 +135,7 @@ class Judgement:
 
     @property
     def words(self) -> str:
-        """The answer with its certainty, where that is less than sure."""
+        """The answer, with its certainty unless it is sure."""
         plain = (Certainty.SURE, Certainty.NONE)
         sure = self.certainty in plain
         if sure:
@@ -141,9 +144,9 @@ class Judgement:
 
     @property
     def mostly_failed(self) -> bool:
-        """Whether the answer is unknown because at least half of its grounds failed.
+        """Whether the answer is unknown because at least half of the grounds failed.
 
-        Programs that do not run improve nothing: "not suited" stays the answer.
+        The answer "not suited" stays: programs that do not run cannot improve it.
         """
         if self.of_measured is Suitability.UNSUITED:
             return False
@@ -152,7 +155,7 @@ class Judgement:
 
 
 def levels_of(ground: Evidence) -> tuple[Suitability, ...]:
-    """Return the answers that a ground allows: one where its whole span gives the same."""
+    """Return the answers that a ground allows: one answer if its whole range gives the same."""
     best = _level_of(ground.lo or 0.0)
     worst = _level_of(ground.most)
     levels = _LEVELS[best : worst + 1]
@@ -160,7 +163,7 @@ def levels_of(ground: Evidence) -> tuple[Suitability, ...]:
 
 
 def _level_of(ratio: float) -> int:
-    """Return the number of the first level that covers a ratio."""
+    """Return the index of the first level that includes a ratio."""
     ends = [end for _, end in _LEVELS]
     return bisect.bisect_left(ends, ratio)
 
@@ -180,7 +183,10 @@ def judge_platforms(
 def _judge(
     kind: ApplicationClass, platform: str, baseline: str, given: Sequence[Evidence]
 ) -> Judgement:
-    """Judge one class of applications on one platform, by its grounds."""
+    """Judge one class of applications on one platform.
+
+    - `given`: the grounds for this class and platform.
+    """
     voided = [ground for ground in given if _is_voided(ground, kind)]
     usable = [ground for ground in given if ground not in voided]
     usable.sort(key=lambda ground: -(ground.hi or inf))
@@ -209,7 +215,7 @@ def _judge(
 
 
 def _is_voided(ground: Evidence, kind: ApplicationClass) -> bool:
-    """Whether a caveat of most trials makes a ground meaningless for a class."""
+    """Whether a caveat of most trials excludes a ground for a class."""
     return any(caveat.code in kind.voided_by and caveat.for_most for caveat in ground.caveats)
 
 
@@ -220,7 +226,7 @@ def _without_figures(
     usable: Sequence[Evidence],
     voided: Sequence[Evidence],
 ) -> Judgement:
-    """Return the judgement where no ground has a figure, with the reason."""
+    """Return the judgement if no ground has a value, with the reason."""
     answer = Suitability.NOT_MEASURED
     if usable:
         basis = Basis.WITHOUT
@@ -233,7 +239,7 @@ def _without_figures(
 
 
 def _weakened_by_failures(judgement: Judgement) -> Judgement:
-    """Return a judgement that is less certain where grounds failed, or launches crashed."""
+    """Return the judgement with less certainty if grounds failed or launches crashed."""
     if judgement.failed:
         if judgement.mostly_failed:
             return replace(judgement, answer=Suitability.CANNOT_TELL, certainty=Certainty.NONE)
@@ -284,7 +290,7 @@ def _ends(grounds: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 
 def _best_end(ground: Evidence) -> float:
-    """Return the ratio by which a ground is the best: its highest, or lowest if it varies."""
+    """Return the ratio to compare with as the best: the upper end, or lower if it varies."""
     end = ground.hi
     if ground.varies:
         end = ground.lo
@@ -294,7 +300,7 @@ def _best_end(ground: Evidence) -> float:
 
 
 def _worst_end(ground: Evidence) -> float:
-    """Return the ratio by which a ground is the worst: its lowest, or highest if it varies."""
+    """Return the ratio to compare with as the worst: the lower end, or upper if it varies."""
     end = ground.lo
     if ground.varies:
         end = ground.hi
@@ -312,7 +318,7 @@ def _certainty(answer: Suitability, grounds: Sequence[Evidence]) -> Certainty:
 
 
 def _is_sure(ground: Evidence) -> bool:
-    """Whether a ground allows one answer, with a figure that is certain and exact."""
+    """Whether a ground allows only one answer, with a value that is certain and exact."""
     if len(levels_of(ground)) > 1 and not ground.varies:
         return False
     if ground.weakened or ground.approximate:
@@ -321,7 +327,7 @@ def _is_sure(ground: Evidence) -> bool:
 
 
 def judge_published(study: PublishedStudy) -> list[Judgement]:
-    """Judge the platforms of a publication by its own figures."""
+    """Judge the platforms of a publication by its own values."""
     grounds = published_grounds(study)
     names = dict.fromkeys(ground.platform for ground in grounds)
     platforms = list(names)

@@ -1,8 +1,8 @@
 """Find the nodes, links and switches of a fleet that are certainly worse than the rest.
 
-A loss common to a switch is attributed to the switch, a loss common to a node to the node: switches
-are judged first, then nodes by the remaining losses, then links. Each is judged once, and the
-family of all of them has an error of 5 %.
+A loss of all links of a switch is attributed to the switch, and a loss of all links of a node to
+the node. So switches are judged first, then nodes by the remaining losses, then links. All tests
+together have an error of 5 %.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ _FEWEST_UNITS = 3
 
 @dataclass(frozen=True, slots=True)
 class DeviatingUnit:
-    """A unit that is certainly worse than the rest.
+    """A node, link or switch that is certainly worse than the rest.
 
-    - `kind`: "switch": its nodes, or the links between them; "uplink": the links that leave it.
+    - `kind`: "switch" if the switch's nodes, or the links between them, are worse; "uplink" if the
+      links that leave the switch are.
     - `names`: the switch, the node, or the two nodes of a link.
     - `ratio`: how many times worse, with an interval that is valid for the whole survey together.
     """
@@ -54,7 +55,7 @@ class DeviatingUnit:
 
 @dataclass(frozen=True, slots=True)
 class NodeMap:
-    """One metric over the fleet: how many times worse each node is; NaN where unknown."""
+    """How many times worse each node of a fleet is by one metric; NaN if unknown."""
 
     measured: FleetMetric
     ratios: FloatArray
@@ -66,7 +67,7 @@ class NodeMap:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The results for a fleet: units that certainly deviate, switches first; maps of all nodes."""
+    """The results for a fleet: units that are certainly worse, switches first, and maps."""
 
     fleet: NodeFleet
     deviating: tuple[DeviatingUnit, ...]
@@ -76,7 +77,7 @@ class Survey:
 
     @property
     def bad_nodes(self) -> tuple[str, ...]:
-        """Nodes that deviate themselves, in the fleet's order."""
+        """The nodes that are certainly worse themselves, in the fleet's order."""
         deviating = set()
         for unit in self.deviating:
             if unit.kind == "node":
@@ -85,7 +86,7 @@ class Survey:
 
     @property
     def nodes_of_bad_switches(self) -> set[str]:
-        """Nodes of the switches that deviate, or whose uplinks do."""
+        """The nodes of the switches that are certainly worse, or whose uplinks are."""
         nodes: set[str] = set()
         for unit in self.deviating:
             if unit.kind in ("switch", "uplink"):
@@ -96,7 +97,7 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class ServerNode:
-    """The node with the best links, suited to serve files that all nodes read.
+    """The node with the best links, which suits a server of files for all nodes.
 
     - `ratio`: how many times worse its links are than other links; below 1 they are better.
     """
@@ -106,16 +107,16 @@ class ServerNode:
 
     @property
     def is_better(self) -> bool:
-        """Whether its links are certainly better than usual, by more than healthy links differ."""
+        """Whether the links are certainly better than usual, by more than healthy links differ."""
         if self.ratio.hi is None:
             return False
         return self.ratio.hi * _HEALTHY_SPREAD < 1
 
 
 def server_node(survey: Survey) -> ServerNode | None:
-    """Return the node with the best bandwidth between nodes; None where no pairs were measured.
+    """Return the node with the best bandwidth to other nodes; None if no pairs were measured.
 
-    A node that deviates, or whose switch does, is not proposed.
+    A node that is certainly worse, or whose switch is, is not chosen.
     """
     maps = [node_map for node_map in survey.maps if node_map.measured.metric == _PAIR_BANDWIDTH]
     if not maps:
@@ -138,7 +139,7 @@ def server_node(survey: Survey) -> ServerNode | None:
 
 @dataclass(frozen=True, slots=True)
 class _JudgedUnits:
-    """Units of one kind that were judged by one metric, with the deviation of each."""
+    """Units of one kind that were judged by one metric, with the ratio of each unit."""
 
     kind: Kind
     names: Sequence[tuple[str, ...]]
@@ -147,9 +148,9 @@ class _JudgedUnits:
 
 
 class _Judge:
-    """Judges the units of a fleet by each metric, and keeps the results.
+    """The judge of a fleet's units, who keeps the results for each metric.
 
-    - `groups`: the number of the switch of each node; below 0 where it is not known.
+    - `groups`: the number of the switch of each node; below 0 if it is not known.
     - `margin`: a relative difference that does not matter, as a logarithm.
     """
 
@@ -178,7 +179,7 @@ class _Judge:
         metric: FleetMetric,
         values: FloatArray,
     ) -> list[int]:
-        """Judge units by a row of values each; return those that deviate whatever else does."""
+        """Judge units by a row of values each; return those that are worse by their own test."""
         launches = (~np.isnan(values)).sum(axis=1)
         judged = np.flatnonzero(launches >= MIN_LAUNCHES)
         fewest = _FEWEST_UNITS
@@ -253,9 +254,9 @@ class _Judge:
         links_of: Sequence[BoolArray],
         explained: FloatArray,
     ) -> None:
-        """Judge switches by the common loss of their links, and add it to the explained losses.
+        """Judge switches by the common loss of their links, and add this loss to `explained`.
 
-        Of two slow switches that a link joins, the slower one explains it.
+        If a link joins two slow switches, the slower switch explains its loss.
         """
         medians_of_links = [_median(values[links]) for links in links_of]
         common = np.stack(medians_of_links)
@@ -264,7 +265,7 @@ class _Judge:
             explained[links] = np.fmax(explained[links], common[switch])
 
     def _add_map(self, metric: FleetMetric, values: FloatArray) -> None:
-        """Keep how much worse each node is."""
+        """Store how many times worse each node is by a metric."""
         if len(values) < 2:
             return
         result = self._deviations(values)
@@ -296,7 +297,10 @@ class _Judge:
 
 
 def survey(fleet: NodeFleet, margin: float) -> Survey:
-    """Judge a fleet."""
+    """Find the nodes, links and switches of a fleet that are certainly worse than the rest.
+
+    - `margin`: the relative difference that does not matter.
+    """
     judge = _Judge(fleet, margin)
     for metric in fleet.measured:
         if metric.of_pairs:
@@ -314,7 +318,7 @@ def survey(fleet: NodeFleet, margin: float) -> Survey:
 
 
 def _certain(judged: Sequence[_JudgedUnits]) -> tuple[DeviatingUnit, ...]:
-    """Return the units that deviate certainly, in the family of all judged units."""
+    """Return the units that are certainly worse, corrected for the number of all judged units."""
     p = np.concatenate([np.zeros(0), *(units.deviations.p for units in judged)])
     adjusted = iter(holm(p).tolist())
     certain = []
@@ -350,7 +354,7 @@ def _switches_and_large_first(unit: DeviatingUnit) -> tuple[int, float]:
 
 
 def _median(rows: FloatArray) -> FloatArray:
-    """Return the median over rows in each launch; NaN where no row has a value."""
+    """Return the median over rows in each launch; NaN for a launch without values."""
     medians = np.full(rows.shape[1], np.nan)
     if not len(rows):
         return medians

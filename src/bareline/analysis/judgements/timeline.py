@@ -1,4 +1,4 @@
-"""Which runs make a history, how they are named in it, and which of its changes are accepted."""
+"""Choose the runs of a history, find runs in it by name, and record accepted changes."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def trend_of(
     asked: Selection | None = None,
     since: Path | int | None = None,
 ) -> Trend:
-    """Return the trend of runs; the margin is by default the latest run's.
+    """Return the trend of runs; by default the margin is the latest run's.
 
-    - `since`: the run whose level is the reference, or how many runs before the latest one it is.
+    - `since`: the run whose level is the reference, or its number of runs before the latest one.
 
     Raises AnalysisError: no run is complete, or the reference is not one of the runs.
     """
@@ -49,9 +49,9 @@ def _reference_run(history: RunHistory, since: Path | int) -> int:
 
 
 def find_in_history(history: RunHistory, path: Path) -> int:
-    """Return the number of the run at a path, or of that name.
+    """Return the number of the run with this path or name.
 
-    Raises AnalysisError: it is not one of the runs.
+    Raises AnalysisError: the history does not contain the run.
     """
     for number, run in enumerate(history.runs):
         if run.path == path or run.name == str(path):
@@ -68,10 +68,10 @@ def find_in_history(history: RunHistory, path: Path) -> int:
 
 
 def accept_changes(trend: Trend, path: Path, reason: str) -> None:
-    """Record with the runs that the changes at a run were accepted.
+    """Record in the folder of the runs that the changes at a run were accepted.
 
     Raises UsageError: there is no reason, or no change at that run.
-    Raises AnalysisError: it is not one of the runs.
+    Raises AnalysisError: the history does not contain the run.
     """
     if not reason.strip():
         raise UsageError(
@@ -97,9 +97,9 @@ def accept_changes(trend: Trend, path: Path, reason: str) -> None:
 
 
 def latest_at(paths: Sequence[Path]) -> Run | None:
-    """Return the latest of the runs at paths, as `latest_of`; damaged ones are left out.
+    """Return the latest of the runs at paths, as `latest_of`; damaged runs are left out.
 
-    Raises StoreError: a run is damaged, and the remaining runs have no history.
+    Raises StoreError: a run is damaged, and the remaining runs are not a history.
     """
     runs: list[Run] = []
     damaged: list[StoreError] = []
@@ -115,9 +115,9 @@ def latest_at(paths: Sequence[Path]) -> Run | None:
 
 
 def latest_of(runs: Sequence[Run]) -> Run | None:
-    """Return the latest of runs that measured one platform again and again.
+    """Return the latest run if all runs measured one platform, as in a history.
 
-    None for a single run, and for runs of several platforms that are to be compared.
+    None for a single run, and for runs of several platforms, which are to be compared.
     """
     again = [run for run in runs if runs[0].header.baseline in run.header.platforms]
     if len(again) < 2:
@@ -126,9 +126,9 @@ def latest_of(runs: Sequence[Run]) -> Run | None:
 
 
 def history_of(runs: Sequence[Run]) -> list[Path]:
-    """Return the paths of runs that have a history; for a single run, of runs in its folder.
+    """Return the paths of runs that are a history; for a single run, of the runs in its folder.
 
-    Runs in its folder count if they are of the same study, and not later.
+    Runs in this folder count if they belong to the same study and are not later.
     """
     if len(runs) > 1:
         return [run.path for run in runs]

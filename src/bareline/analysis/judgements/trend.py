@@ -1,8 +1,8 @@
 """Metrics over many runs: all changes of their levels, and their present state.
 
-A run is one value here. Launches of one run share its boot, its neighbours and its day; only other
-runs show how much these move a figure, so a change is judged against how runs differ among
-themselves (`bareline.stats.history`).
+A run counts as one value. The launches of a run share its boot, its neighbours and its day. Only
+other runs show how much these change a value, so a change is judged by the differences between runs
+(`bareline.stats.history`).
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _SHOWN = ("layer", "unit", "better", "headline")
 
 
 class TrendVerdict(StrEnum):
-    """The result of a series: its present level against the reference, or why there is none.
+    """The result of a series: its present level compared with the reference, or why there is none.
 
-    With "nothing-found" a change may be there, but none shows; with "stable" the two halves of the
-    runs are certainly equal within the margin; "changed" has changes that are likely, were accepted
-    or have returned.
+    - "nothing-found": a change is possible, but not visible.
+    - "stable": the two halves of the runs are certainly equal within the margin.
+    - "changed": the series has changes that are only likely, were accepted, or have reverted.
     """
 
     SLOWER = "slower"
@@ -58,12 +58,12 @@ class TrendVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TrendSeries:
-    """One point of one metric on one platform over runs.
+    """One point of one metric on one platform over several runs.
 
-    - `medians`, `lo`, `hi`: one value a run, in SI base units, with a 95 % interval; None without.
-    - `changes`: all of them, in the order of the runs.
-    - `present`: by the changes that are certain; `likely`: by the likely ones as well.
-    - `slope`: change per run of a drifting series, above 1 worse.
+    - `medians`, `lo`, `hi`: one value per run in SI base units with a 95 % interval, or None.
+    - `changes`: all changes, in the order of the runs.
+    - `present`: the present state by the certain changes; `likely`: also by the likely ones.
+    - `slope`: the change per run of a drifting series, above 1 is worse.
     """
 
     platform: str
@@ -86,7 +86,7 @@ class TrendSeries:
 
     @property
     def words(self) -> str:
-        """The point and its metric: ``mpi.pingpong latency, 8 B, 2 ranks``."""
+        """The point and the metric: ``mpi.pingpong latency, 8 B, 2 ranks``."""
         place = self.place
         parts = [f"{place.probe} {place.metric}", place.words]
         return ", ".join(filter(None, parts))
@@ -107,7 +107,7 @@ class TrendSeries:
 
 
 class TrendValue(TypedDict):
-    """A median of one run; with `file_date` its date is only that of imported files."""
+    """The median of one run; with `file_date` its date is only the timestamp of imported files."""
 
     run: str
     created: str
@@ -119,11 +119,11 @@ class TrendValue(TypedDict):
 
 
 class ChangeRow(TypedDict):
-    """A change of level: it begins at `run`, or with 95 % between `first_run` and `last_run`.
+    """A change of level that begins at `run`; its 95 % interval is `first_run` to `last_run`.
 
-    - `ratio`: the level after by the level before, above 1 worse.
-    - `p`: probability of such a change in any series in one look, if nothing changed.
-    - `accepted`: the reason for which it was accepted; null where it was not.
+    - `ratio`: the level after the change over the level before it, above 1 is worse.
+    - `p`: the probability of such a change in any series in one look, if nothing changed.
+    - `accepted`: the reason why the change was accepted; null if it was not.
     """
 
     run: str
@@ -140,13 +140,13 @@ class ChangeRow(TypedDict):
 
 
 class SeriesRow(TypedDict):
-    """``trend``: a metric over runs, its changes, and its present state.
+    """A row of ``trend``: a metric over runs, its changes, and its present state.
 
-    - `ratio`: the present level by that of the reference, above 1 worse; null without a change.
-    - `reference`: the latest run of the reference's level.
-    - `first_of_new_level`, `changed`: of the change that parts the two levels last.
-    - `p`: the smallest p of the series; `slope`: relative change per run where it is drifting.
-    - `autocorrelation`: of neighbouring runs, 0 where none is found.
+    - `ratio`: the present level over the reference, above 1 is worse; null without a change.
+    - `reference`: the latest run with the reference's level.
+    - `first_of_new_level`, `changed`: run and facts of the last change between the two levels.
+    - `p`: the smallest p of the series; `slope`: the relative change per run of a drifting series.
+    - `autocorrelation`: the correlation of successive runs, 0 if none is found.
     """
 
     platform: str
@@ -173,9 +173,11 @@ class SeriesRow(TypedDict):
 
 @dataclass(frozen=True)
 class Trend:
-    """Runs in the order of their dates; changes are judged over all rows that are asked for.
+    """The series of several runs in the order of the runs' dates.
 
-    - `since`: number of the run whose level is the reference; None for the default.
+    Changes are judged over all requested series together.
+
+    - `since`: the number of the run whose level is the reference; None for the default.
     """
 
     history: RunHistory
@@ -190,19 +192,19 @@ class Trend:
 
     @property
     def dates(self) -> tuple[RunDate, ...]:
-        """When each run was measured."""
+        """The date of each run."""
         return tuple(run.date for run in self.runs)
 
     @property
     def dated_by_files(self) -> list[str]:
-        """Names of the runs whose outputs give no date, so that their order may be wrong."""
+        """The names of runs that are dated by timestamps of files, so perhaps in a wrong order."""
         return [run.name for run in self.runs if run.date.is_of_files]
 
     @cached_property
     def series(self) -> list[TrendSeries]:
-        """All series that were asked for, in the order of the first run that has them.
+        """All requested series, in the order of the first run that contains them.
 
-        Raises AnalysisError: fewer than two runs have any series that was asked for.
+        Raises AnalysisError: fewer than two runs contain a requested series.
         """
         keys = self.keys
         numbered_keys = keys.with_row_index("series")
@@ -221,7 +223,7 @@ class Trend:
 
     @cached_property
     def keys(self) -> pl.DataFrame:
-        """The columns that distinguish series, a row for each series, in their order."""
+        """The columns that distinguish series, with a row for each series of `series`."""
         columns = self._table.select(*_SERIES, *_SHOWN)
         return columns.unique(_SERIES, maintain_order=True)
 
@@ -380,7 +382,7 @@ class Trend:
 
 
 def _worse(ratio: stats.LevelRatio, better: str) -> Estimate:
-    """Return a ratio so that above 1 is worse."""
+    """Return a ratio, inverted if necessary so that above 1 is worse."""
     lo = finite(ratio.lo)
     hi = finite(ratio.hi)
     estimate = Estimate(ratio.value, lo, hi)

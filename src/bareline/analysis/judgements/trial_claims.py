@@ -1,8 +1,8 @@
-"""Claims about the single trials of one platform: how many of them something happened in.
+"""Claims about single trials of one platform: the number of trials in which something happened.
 
-"TCP's rates vary" and "segments are sent again" are no ratios of two platforms. A publication that
-lists its trials prints their share, and a run has one of its own; both are compared with their
-exact intervals, since ten trials say little about a share.
+"TCP's rates vary" and "segments are sent again" are not ratios of two platforms. A publication that
+lists its trials prints the share of such trials, and a run has its own share. The two shares are
+compared by their exact intervals, because ten trials determine a share only roughly.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TrialValues = Callable[[str, ClaimCheck], Sequence[Sequence[float]]]
 
 
 def proportion_of(check: ClaimCheck, groups: Iterable[Sequence[float]]) -> Proportion | None:
-    """Count the trials that a check is about; None without any trial."""
+    """Return in how many trials the checked event happened; None without any trial."""
     hits = 0
     n = 0
     for values in groups:
@@ -39,10 +39,10 @@ def _hits(check: ClaimCheck, values: Sequence[float]) -> int:
 
 
 def judge_proportion(here: Proportion, printed: Proportion) -> ClaimStatus:
-    """Judge whether something happens in as many trials as a publication lists.
+    """Judge whether an event happens as often as in the trials that a publication lists.
 
-    A single trial shows that it happens; without any, the run must have enough trials to exclude
-    the printed share.
+    A single trial shows that the event happens. If it happens in no trial, the run must have enough
+    trials to exclude the printed share.
     """
     low, high = here.interval()
     printed_low, printed_high = printed.interval()

@@ -1,7 +1,7 @@
 """Judge whether one measured ratio agrees with the words of a claim: its direction and its amount.
 
-All ratios here are turned so that above 1 agrees with the document. Amounts are compared on a log
-scale: half of a loss of 16 times is 4 times.
+Ratios in this module are turned so that above 1 agrees with the document. Amounts are compared on a
+log scale: half of a loss of 16 times is 4 times.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CONTRADICTED = 0.5
 
 
 class PrintedFor(StrEnum):
-    """The ranks and nodes of a printed effect: the measured ones, different ones, or none."""
+    """Whether a printed effect is for the measured ranks and nodes, for different ones, or none."""
 
     HERE = "here"
     ELSEWHERE = "elsewhere"
@@ -31,8 +31,8 @@ class PrintedFor(StrEnum):
 class ClaimStatus(StrEnum):
     """Whether a run agrees with a claim of a publication.
 
-    - `WEAKER`, `STRONGER`: the same direction with less, or more, of it than is printed.
-    - `PARTLY`: the programs disagree; the row shows how many vote yes.
+    - `WEAKER`, `STRONGER`: the same direction, but less or more than is printed.
+    - `PARTLY`: the programs disagree; the row shows how many programs vote yes.
     - `GIVEN`: the claimed effect is a parameter of the simulation.
     """
 
@@ -50,7 +50,7 @@ class ClaimStatus(StrEnum):
 class Effect:
     """The amount of the effect that a claim states.
 
-    - `low`, `high`: from how many times to how many; None where the document gives no such end.
+    - `low`, `high`: the range of the effect, in times; None if the document gives no such bound.
     """
 
     low: float | None
@@ -59,11 +59,11 @@ class Effect:
 
     @property
     def same(self) -> bool:
-        """Whether it is printed for the ranks and nodes that were measured."""
+        """Whether the effect is printed for the ranks and nodes that were measured."""
         return self.at is PrintedFor.HERE
 
     def over(self, first: Effect) -> Effect:
-        """Return by how much an effect grows from a first one to this one."""
+        """Return the factor by which an effect grows from `first` to this one."""
         low = None
         if self.low and first.high:
             low = self.low / first.high
@@ -77,7 +77,7 @@ class Effect:
 
 
 def accepted(effect: Effect) -> tuple[float | None, float | None]:
-    """Return the lowest and the highest ratio that meet an effect; None for an end it lacks."""
+    """Return the lowest and the highest ratio that agree with an effect; None for an open bound."""
     share = _SHARE[effect.same]
     low = None
     if effect.low and effect.low > 1:
@@ -95,7 +95,7 @@ def judge(
 
     - `effect`: the amount that the document states; None if it states only a direction.
     - `margin`: ratios within 1 + margin are equal.
-    - `ties`: being equal satisfies the claim ("fastest": nothing is certainly faster).
+    - `ties`: a ratio equal to 1 also satisfies the claim ("fastest": nothing is certainly faster).
     """
     lo, hi = _ends_of(toward)
     equal = 1 + margin
@@ -122,7 +122,7 @@ def judge(
 
 
 def judge_equality(toward: Estimate, within: float) -> ClaimStatus:
-    """Judge a ratio that must be 1, up to `within` times in either direction."""
+    """Judge a ratio that must be 1; a factor of up to `within` is permitted in either direction."""
     lo, hi = _ends_of(toward)
     if 1 / within <= lo and hi <= within:
         return ClaimStatus.YES
@@ -164,7 +164,7 @@ def _judge_amount(lo: float, hi: float, effect: Effect, equal: float) -> ClaimSt
 
 
 def _judge_limit(lo: float, hi: float, limit: float) -> ClaimStatus:
-    """Judge a ratio for which the document prints only an upper end ("at most 10 % less")."""
+    """Judge a ratio for which the document prints only an upper bound ("at most 10 % less")."""
     if hi <= limit:
         return ClaimStatus.YES
     if lo > limit:

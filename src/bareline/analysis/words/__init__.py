@@ -1,1 +1,1 @@
-"""All English sentences of the analysis."""
+"""Format the results of the analysis as English sentences."""

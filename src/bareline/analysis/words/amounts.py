@@ -1,7 +1,7 @@
-"""Amounts in words: the one writer of ratios and of their intervals.
+"""Amounts in words: all ratios and intervals of sentences are written here.
 
-One unit on a page: so many times worse, or better, and per cent below 1.25. One amount has one
-unit: its interval and its range are written as the amount is, and in the same direction.
+A page has one unit: so many times worse or better, or per cent below 1.25. The interval and the
+range of an amount have the same unit and direction as the amount.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _PERCENT_BELOW = 1.255  # written 1.25
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The common form of all amounts of one sentence; amounts are ratios, above 1 for worse.
+    """The common form of all amounts of one sentence; amounts are ratios, above 1 is worse.
 
-    - `worse`: the sentence is about a loss, so that a ratio is written as it is, not inverted.
-    - `rate`: the ratio is of rates, which become lower, not slower.
+    - `worse`: the sentence is about a loss, so that a ratio is written unchanged, not inverted.
+    - `rate`: the ratio is one of rates, which become lower, not slower.
     - `in_percent`: amounts are written in per cent, not as so many times.
     """
 
@@ -37,7 +37,7 @@ class Form:
 
     @classmethod
     def of(cls, ratio: float, rate: bool, *others: float) -> Form:
-        """Choose the form in which a ratio, and further ratios of its sentence, read best."""
+        """Choose the most readable form for a ratio and the other ratios of its sentence."""
         farthest = max(max(each, 1 / each) for each in (ratio, *others))
         return cls(worse=ratio > 1, rate=rate, in_percent=farthest <= _PERCENT_BELOW)
 
@@ -65,7 +65,7 @@ class Form:
         return f"{self.write(ratio)} {self.unit}"
 
     def bounds(self, ratio: Estimate, worse: bool) -> list[Piece]:
-        """Write its interval, the smaller figure first; a bound may be open."""
+        """Format the interval of a ratio, the smaller number first; a bound may be open."""
         if ratio.lo is None and ratio.hi is None:
             return []
         low = None
@@ -82,7 +82,7 @@ class Form:
 
 
 def _percent(share: float) -> str:
-    """Write a share in per cent with enough digits to distinguish it from 0."""
+    """Format a share in per cent, with enough digits to distinguish it from 0."""
     percent = 100 * share
     if abs(percent) >= 9.95:
         return f"{percent:.0f}"
@@ -92,7 +92,7 @@ def _percent(share: float) -> str:
 
 
 def word(rate: bool, *, worse: bool) -> str:
-    """Describe worse or better of a rate or a time."""
+    """Return the word for worse or better: of a rate "lower", of a time "slower", for example."""
     if rate:
         if worse:
             return "lower"
@@ -111,7 +111,7 @@ def ratio_pieces(ratio: Estimate, rate: bool) -> list[Piece]:
 
 
 def ratio_words(ratio: Estimate | None, rate: bool) -> str:
-    """Write a ratio with its interval as plain words, or that it has none."""
+    """Format a ratio with its interval as plain words, or words for a missing ratio."""
     if ratio is None:
         return "no ratio"
     pieces = ratio_pieces(ratio, rate)
@@ -124,7 +124,7 @@ def ratio_words(ratio: Estimate | None, rate: bool) -> str:
 
 
 class _End(NamedTuple):
-    """One end of a range in words: ``1.3`` and ``times slower``; ``equal`` has no unit."""
+    """One bound of a range in words: ``1.3`` and ``times slower``; ``equal`` has no unit."""
 
     amount: str
     unit: str
@@ -134,7 +134,7 @@ class _End(NamedTuple):
 
 
 def span(lo: float | None, hi: float | None, rate: bool) -> str:
-    """Write the range of a ratio: ``between 20 % faster and 1.3 times slower``."""
+    """Format the range of a ratio: ``between 20 % faster and 1.3 times slower``."""
     if lo is None and hi is None:
         return "no interval"
     if not lo and not hi:
@@ -150,7 +150,10 @@ def span(lo: float | None, hi: float | None, rate: bool) -> str:
 
 
 def _end(ratio: float | None, ends: Sequence[float], rate: bool, *, worse: bool) -> _End:
-    """Write an end of a range of which `ends` are known; an open one is any amount."""
+    """Format a bound of a range; None is an open bound, written as any amount.
+
+    - `ends`: the known bounds of the range.
+    """
     if not ratio:
         return _End("any amount", word(rate, worse=worse))
     if ratio == 1:
@@ -160,7 +163,7 @@ def _end(ratio: float | None, ends: Sequence[float], rate: bool, *, worse: bool)
 
 
 def amount_pieces(points: Sequence[Row], rate: bool) -> list[Piece]:
-    """Describe how much points of one direction differ: one with its interval, several by range."""
+    """Describe how much points of one direction differ: one by its interval, several by range."""
     first = points[0]
     if first.ratio is None:
         return _off_scale(first, rate)
@@ -183,7 +186,7 @@ def amount_pieces(points: Sequence[Row], rate: bool) -> list[Piece]:
 
 
 def at_most(point: Row, rate: bool, *, of_several: bool, direction: bool) -> list[Piece]:
-    """Format a change without its interval, the largest of several: ``up to 2.34 times slower``."""
+    """Format the largest of several differences, without interval: ``up to 2.34 times slower``."""
     if point.ratio is None:
         return amount_pieces([point], rate)
     form = Form.of(point.ratio.value, rate)
@@ -214,7 +217,7 @@ def mean_pieces(finding: Finding, *, bounded: bool = True) -> list[Piece]:
 
 
 def worst_pieces(finding: Finding, points: Sequence[Row]) -> list[Piece]:
-    """Name the first of several points with its interval: ``most at 8 B: 2.34 [2.1, 2.5]``."""
+    """Name the worst of several points with its interval: ``most at 8 B: 2.34 [2.1, 2.5]``."""
     first = points[0]
     if len(points) == 1 or first.ratio is None:
         return []
@@ -228,7 +231,7 @@ def worst_pieces(finding: Finding, points: Sequence[Row]) -> list[Piece]:
 
 
 def reach(point: Row, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
-    """Format the range of an open point, as a bound where one side hardly matters."""
+    """Format the range of an undecided point; as "at most" if one side is within the margin."""
     if point.ratio is None:
         return _reach_of_difference(point)
     model = ""
@@ -244,7 +247,7 @@ def reach(point: Row, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
 
 
 def _reach_of_difference(point: Row) -> str:
-    """Format the range of a point without a ratio by its difference."""
+    """Format the range of a point without a ratio, as a range of differences."""
     difference = point.difference
     if difference is None:
         return "no interval"
@@ -258,7 +261,7 @@ def _reach_of_difference(point: Row) -> str:
 
 
 def _off_scale(point: Row, rate: bool) -> list[Piece]:
-    """Describe a difference where there is no ratio: a value is zero, or launches were lost."""
+    """Describe a difference without a ratio, because a value is zero or launches were lost."""
     difference = point.difference
     if difference is None:
         return _beyond_limit(point, rate)
@@ -279,7 +282,7 @@ def _off_scale(point: Row, rate: bool) -> list[Piece]:
 
 
 def _beyond_limit(point: Row, rate: bool) -> list[Piece]:
-    """Describe a point whose launches exceeded a limit, so that it has no ratio."""
+    """Describe a point without a ratio, because launches exceeded a time limit."""
     direction = word(rate, worse=point.verdict is not Verdict.FASTER)
     lost = point.lost
     if lost is None:
@@ -295,7 +298,7 @@ def _beyond_limit(point: Row, rate: bool) -> list[Piece]:
 
 
 def _ratio_of_ended(value: float, base: float, rate: bool) -> str:
-    """Describe the ratio of the medians of the launches that ended."""
+    """Describe the ratio of the medians of those launches that ended."""
     larger = max(value, base)
     distance = larger / min(value, base)
     if distance <= 1 + DEFAULT_MARGIN:
@@ -308,7 +311,7 @@ def _ratio_of_ended(value: float, base: float, rate: bool) -> str:
 
 
 def lost_words(point: Row) -> str:
-    """Describe the launches lost: ``did not finish within 0.1 s in 4 of 7 launches``."""
+    """Describe the lost launches: ``did not finish within 0.1 s in 4 of 7 launches``."""
     lost = point.lost
     if lost is None:
         return ""
@@ -321,7 +324,7 @@ def lost_words(point: Row) -> str:
 
 
 def _losses(lost: LostLaunches, *, late: int, crashed: int, launches: int) -> str:
-    """Count the launches of one side that exceeded the limit, and those that crashed."""
+    """Count the launches of one platform that exceeded the limit, and those that crashed."""
     losses = []
     if late:
         limit = _limit_words(lost)
@@ -341,7 +344,7 @@ def _limit_words(lost: LostLaunches) -> str:
 
 
 def width(point: Row) -> float:
-    """Return the width of its interval, on logarithms."""
+    """Return the width of the point's interval, as a difference of logarithms."""
     if point.ratio and point.ratio.lo and point.ratio.hi:
         quotient = point.ratio.hi / point.ratio.lo
         return math.log(quotient)

@@ -1,8 +1,9 @@
-"""The answer: a paragraph per platform, the study's question first, then every other loss.
+"""Write the answer: a paragraph for each platform, with the study's question first.
 
-Platforms are in order of loss. The study's question comes first; then the other layers that are
-worse, gains, launches that did not end, and open rows with their own interval. Without
-a question each layer's worst is named. "Equal" is written only where every planned point is equal.
+The platform with the largest loss comes first. After the study's question the paragraph describes
+other layers that are worse, gains, launches that did not end, and undecided rows with their own
+interval. Without a question it names the worst finding of each layer. "Equal" is written only if
+every planned point is equal.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ _Clause = list[Piece]
 
 
 def answer(scope: AnswerScope, platforms: Sequence[str], baseline: str) -> Sentence:
-    """Answer the question for each platform, the platforms with the largest losses first."""
+    """Answer the question for each platform; the platforms with the largest losses come first."""
     clauses: list[_Clause] = []
     for words, names in _platforms_by_words(scope, platforms).items():
         clauses.append(["On ", *platforms_named(names), " ", *words.parts, "."])
@@ -60,7 +61,7 @@ def answer(scope: AnswerScope, platforms: Sequence[str], baseline: str) -> Sente
 
 
 def _platforms_by_words(scope: AnswerScope, platforms: Sequence[str]) -> dict[Sentence, list[str]]:
-    """Return the words for each platform that was measured; platforms with equal words share them.
+    """Return the platforms for each text; platforms with equal words share a text.
 
     A platform with any finding is never left out.
     """
@@ -79,7 +80,7 @@ def _platforms_by_words(scope: AnswerScope, platforms: Sequence[str]) -> dict[Se
 
 
 def _against(scope: AnswerScope, platforms: Sequence[str], baseline: str) -> _Clause:
-    """Name the baseline, with everything that concerns the figures of all platforms."""
+    """Return the clause on the baseline, with remarks that concern all platforms."""
     clause: _Clause = ["Compared with ", PlatformName(baseline)]
     failed, planned = failed_cases(scope.findings, baseline=True)
     if failed:

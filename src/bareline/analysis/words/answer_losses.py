@@ -31,16 +31,14 @@ _Clause = list[Piece]
 def clauses_of_programs(
     scope: AnswerScope, cells: Sequence[Row], *, worse: bool, brief: bool
 ) -> list[_Clause]:
-    """Describe the cells that the question names and that differ in one direction.
+    """Describe rows that the question names and that differ in one direction.
 
-    Parameters
-    ----------
-    scope
+    Parameters ---------- scope
         The part of one platform.
     cells
-        Cells of `scope` that are all worse, or all better.
+        Rows of `scope` that are all worse, or all better.
     worse
-        Whether they are worse.
+        Whether the rows are worse.
     brief
         Whether the causes of a loss are left out.
     """
@@ -60,7 +58,7 @@ def clauses_of_programs(
 
 
 def _is_decided_by_ratio(cell: Row) -> bool:
-    """Whether a cell has a ratio, and the number of lost launches does not decide its verdict."""
+    """Whether a row has a ratio, and the number of lost launches does not decide its verdict."""
     if cell.ratio is None:
         return False
     return cell.lost is None or not cell.lost.by_loss
@@ -71,7 +69,7 @@ def _certain_and_large_first(cell: Row) -> tuple[bool, float]:
 
 
 def _lost_clause(scope: AnswerScope, lost: Sequence[Row], *, worse: bool) -> _Clause:
-    """Describe the cells that did not finish, here if `worse`, or on the baseline."""
+    """Describe the rows that did not finish: on the platform if `worse`, else on the baseline."""
     first = lost[0]
     if len(lost) == 1:
         return [f"{scope.name(first)} is {first.sure_words}", *amount_pieces(lost, first.rate)]
@@ -87,7 +85,7 @@ def _lost_clause(scope: AnswerScope, lost: Sequence[Row], *, worse: bool) -> _Cl
 
 
 def _figures(scope: AnswerScope, layer: Layer, group: Sequence[Row], largest: Row) -> _Clause:
-    """Describe how much the cells of a layer differ, of which `largest` differs most."""
+    """Describe how much the rows of a layer differ; `largest` differs most."""
     assert largest.ratio is not None
     differing = len(group)
     of_layer = sum(cell.layer is layer for cell in scope.cells)
@@ -115,10 +113,10 @@ def _figures(scope: AnswerScope, layer: Layer, group: Sequence[Row], largest: Ro
 
 
 def _both_values(cell: Row) -> str:
-    """Return the platform's and the baseline's value; empty where there is none.
+    """Return the platform's and the baseline's value in words; empty if a value is missing.
 
-    The platform's value follows from the ratio, which is of pairs: its median by itself would have
-    another quotient.
+    The platform's value is computed from the ratio, which is a ratio of pairs. The quotient of the
+    two medians would be a different number.
     """
     if cell.base is None or cell.ratio is None:
         return ""
@@ -132,7 +130,7 @@ def _both_values(cell: Row) -> str:
 
 
 def _takes(ratio: Estimate, rate: bool, sure: str) -> _Clause:
-    """Describe a ratio of a time as people do: ``takes 1.48 times as long [1.34, 1.68]``."""
+    """Describe a ratio of times in plain words: ``takes 1.48 times as long [1.34, 1.68]``."""
     form = Form.of(ratio.value, rate)
     if rate or not form.unit.startswith("times") or ratio.value < 1:
         return [f"is {sure}", *ratio_pieces(ratio, rate)]
@@ -148,7 +146,7 @@ def _takes(ratio: Estimate, rate: bool, sure: str) -> _Clause:
 
 
 def _because(scope: AnswerScope, cell: Row) -> str:
-    """Return the time that was predicted, and the largest piece of a program's extra time."""
+    """Return words for the predicted time and for the largest piece of a program's extra time."""
     reason = ""
     predictions = scope.predicted or {}
     predicted_s = predictions.get((cell.platform, application_of(cell.place)))
@@ -177,18 +175,16 @@ def clauses_of_layers(
     also: bool,
     first: bool,
 ) -> list[_Clause]:
-    """Describe which other layers differ in one direction.
+    """Describe which layers differ in one direction, without those that are already described.
 
-    Parameters
-    ----------
-    scope
+    Parameters ---------- scope
         The part of one platform.
     verdict
         Slower or faster.
     described
         The layers and probes that other clauses describe.
     also
-        Whether the cells that the question names have differed in the same way.
+        Whether the rows that the question names differ in the same direction.
     first
         Whether no clause is before these.
     """
@@ -223,7 +219,7 @@ def _direction(verdict: Verdict) -> str:
 def _changes_without_question(
     scope: AnswerScope, findings: Sequence[Finding], verdict: Verdict
 ) -> list[_Clause]:
-    """Describe the largest changes by themselves, and name the layers of the rest."""
+    """Describe the largest differences individually, and name the layers of the remaining ones."""
     clauses: list[_Clause] = []
     further = []
     for finding in findings:
@@ -243,7 +239,7 @@ def _changes_without_question(
 def _largest_changes(
     scope: AnswerScope, verdict: Verdict, described: Set[tuple[Layer, str]]
 ) -> list[Finding]:
-    """Return the finding of each layer that changes most in a direction, certain ones first."""
+    """Return the finding of each layer that differs most in a direction, certain ones first."""
 
     def rank(finding: Finding) -> tuple[bool, float]:
         grade = finding.grade_toward(verdict)
@@ -260,7 +256,7 @@ def _largest_changes(
 
 
 def _is_described_as_mixed(scope: AnswerScope, finding: Finding) -> bool:
-    """Whether the clause of its loss also describes its gain."""
+    """Whether the clause on the finding's loss also describes its gain."""
     if finding.verdict is not Verdict.MIXED:
         return False
     losses = _largest_changes(scope, Verdict.SLOWER, set())[:_MOST_LOSSES]
@@ -278,7 +274,7 @@ def _amount(finding: Finding, verdict: Verdict, *, with_direction: bool = True) 
 
 
 def change_clause(scope: AnswerScope, finding: Finding, verdict: Verdict) -> _Clause:
-    """Describe the largest change of a finding; the gain as well where it has both."""
+    """Describe the largest difference of a finding; for a mixed finding, loss and gain."""
     name = f"{scope.where(finding)} is "
     if verdict is not Verdict.SLOWER or finding.verdict is not Verdict.MIXED:
         return [name, *_amount(finding, verdict)]

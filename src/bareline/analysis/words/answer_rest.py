@@ -1,6 +1,6 @@
-"""The clauses of an answer for everything that is neither a loss nor a gain.
+"""The clauses of an answer for all results that are neither a loss nor a gain.
 
-Failed and missing cases, launches that did not end, equal cells, and open ones.
+These are failed and missing cases, launches that did not end, equal rows and undecided rows.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def clauses_of_undelivered(scope: AnswerScope) -> list[_Clause]:
 
 
 def _titles_without_value(findings: Sequence[Finding]) -> list[str]:
-    """Return the titles of findings with a point of which every launch failed here."""
+    """Return the titles of findings with a point whose launches on the platform all failed."""
     titles = []
     for finding in findings:
         failed = [point for point in finding.points if point.verdict is Verdict.FAILED]
@@ -63,7 +63,7 @@ def _titles_without_value(findings: Sequence[Finding]) -> list[str]:
 
 
 def clauses_of_crashes(scope: AnswerScope) -> list[_Clause]:
-    """Describe how many launches lost a part of the compared results: all, or some sizes."""
+    """Describe how many launches did not finish, or left out some sizes, for each probe."""
     whole: dict[str, tuple[int, int]] = {}  #: Launches that did not end, and all, by title.
     in_part: dict[str, tuple[int, int]] = {}  #: The same for launches that left out sizes.
     for finding in scope.findings:
@@ -97,7 +97,7 @@ def _crash_clause(counts: dict[str, tuple[int, int]], verb: str) -> list[_Clause
 
 
 def clauses_of_the_rest(scope: AnswerScope, *, whole: bool) -> list[_Clause]:
-    """Describe equal and undecided cells; of all findings if the answer has no other clause."""
+    """Describe equal and undecided rows; of all findings if the answer has no other clause."""
     compared = scope.compared
     few = [finding for finding in compared if undecided_yet(finding)]
     if few and len(few) == len(compared):
@@ -117,7 +117,7 @@ def clauses_of_the_rest(scope: AnswerScope, *, whole: bool) -> list[_Clause]:
 
 
 def _equal_cells(scope: AnswerScope) -> _Clause:
-    """Name the one named cell that is equal, or count those that are; empty without any."""
+    """Name the only equal row among the rows that the question names, or count the equal ones."""
     cells = [cell for cell in scope.cells if cell.compared]
     equal = [cell for cell in cells if cell.grade is Grade.EQUAL]
     if not equal:
@@ -133,7 +133,7 @@ def _equal_words(scope: AnswerScope) -> str:
 
 
 def _open_and_equal(scope: AnswerScope, points: Sequence[Row]) -> list[_Clause]:
-    """Count the points without a difference: those where none was shown, and equal ones."""
+    """Count the points at which no difference is shown, and the points that are equal."""
     counts = []
     undecided = sum(point.grade is Grade.OPEN for point in points)
     if undecided:
@@ -149,7 +149,7 @@ def _open_and_equal(scope: AnswerScope, points: Sequence[Row]) -> list[_Clause]:
 
 
 def _not_judged(findings: Sequence[Finding]) -> _Clause:
-    """Describe findings with too few launches for any verdict, the farthest first."""
+    """Describe findings with too few launches for any verdict, the largest difference first."""
     farthest_first = sorted(findings, key=lambda finding: finding.weight, reverse=True)
     first = farthest_first[:_MOST_RANGES]
     ranges = [seen_range(finding) for finding in first]
@@ -164,7 +164,7 @@ def _not_judged(findings: Sequence[Finding]) -> _Clause:
 
 
 def clauses_of_open_cells(scope: AnswerScope) -> list[_Clause]:
-    """Describe the widest of the named cells that are neither different nor equal."""
+    """Describe the undecided rows that the question names, by the row with the widest interval."""
     cells = _open_cells(scope)
     if not cells:
         return []
@@ -186,7 +186,7 @@ def clauses_of_open_cells(scope: AnswerScope) -> list[_Clause]:
 
 
 def _open_cells(scope: AnswerScope) -> list[Row]:
-    """Return the named cells that are open, with launches enough, and of no finding's mean."""
+    """Return the undecided rows with enough launches, without points decided by their mean."""
     by_mean: set[Place] = set()
     for finding in scope.means:
         by_mean.update(point.place for point in finding.points)

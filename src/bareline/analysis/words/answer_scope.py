@@ -1,4 +1,4 @@
-"""The basis of an answer: findings, cells that the question names, and their explanations."""
+"""The data of an answer: findings, rows that the question names, and their explanations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bareline.vocabulary.verdicts import Verdict
 
 @dataclass(frozen=True, slots=True)
 class AnswerScope:
-    """The basis of an answer: findings, cells that the question names, and their explanations."""
+    """The data of an answer: findings, rows that the question names, and their explanations."""
 
     findings: Sequence[Finding]
     cells: Sequence[Row]
@@ -25,7 +25,7 @@ class AnswerScope:
     with_nodes: bool = False  #: Names need the nodes: not all ran on as many.
 
     def of(self, platform: str) -> AnswerScope:
-        """Return the part of one platform."""
+        """Return the data of one platform."""
         node_counts = set()
         for finding in self.findings:
             if finding.compared:
@@ -42,11 +42,11 @@ class AnswerScope:
         )
 
     def cells_with(self, verdict: Verdict) -> list[Row]:
-        """Return the cells that the question names and that have a verdict."""
+        """Return the rows that the question names and that have a verdict."""
         return [cell for cell in self.cells if cell.verdict is verdict]
 
     def findings_with(self, verdict: Verdict) -> list[Finding]:
-        """Return the findings of which all points together have a verdict."""
+        """Return the findings whose points together have a verdict."""
         return [finding for finding in self.findings if finding.verdict is verdict]
 
     def points_with(self, verdict: Verdict) -> list[Row]:
@@ -58,12 +58,12 @@ class AnswerScope:
 
     @property
     def compared(self) -> list[Finding]:
-        """The findings with a point that both sides have."""
+        """The findings with a point that both platforms measured."""
         return [finding for finding in self.findings if finding.compared]
 
     @property
     def means(self) -> list[Finding]:
-        """The findings that were asked about and differ in the mean only."""
+        """The findings that the question names and that differ only in the mean of their points."""
         named = {(cell.platform, cell.place) for cell in self.cells}
         means = []
         for finding in self.findings:
@@ -73,13 +73,13 @@ class AnswerScope:
         return means
 
     def where(self, finding: Finding) -> str:
-        """Name a finding, with its nodes where not all ran on as many."""
+        """Name a finding, with its number of nodes if findings ran on different numbers."""
         if finding.where or not self.with_nodes:
             return finding.subject.rstrip()
         return f"{finding.subject} {nodes_words(finding.nodes)}".rstrip()
 
     def name(self, cell: Row) -> str:
-        """Name a cell by its probe, metric and point, and its nodes if findings differ in them."""
+        """Name a row by probe, metric and point, and by nodes if findings differ in them."""
         of_probe = [finding for finding in self.findings if finding.probe == cell.place.probe]
         if not of_probe:
             return cell.place.probe
@@ -95,14 +95,14 @@ class AnswerScope:
 
     @property
     def size(self) -> tuple[float, float]:
-        """The largest loss among the asked cells, and among all points, for ordering platforms."""
+        """The largest loss of the rows in question, and of all points, for sorting platforms."""
         named = [cell.size for cell in self.cells_with(Verdict.SLOWER)]
         everywhere = [point.size for point in self.points_with(Verdict.SLOWER)]
         return max(named, default=0.0), max(everywhere, default=0.0)
 
 
 def _finding_with(cell: Row, findings: Sequence[Finding]) -> Finding:
-    """Return the finding that has the point of a cell, or the first one where none has."""
+    """Return the finding that contains the point of a row, or the first finding."""
     for finding in findings:
         if any(point.place == cell.place for point in finding.points):
             return finding

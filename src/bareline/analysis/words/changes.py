@@ -1,4 +1,4 @@
-"""The clauses that describe certain and likely changes: ``MPI ping-pong is 2 times slower``."""
+"""The clauses that describe certain and likely differences: ``MPI ping-pong is 2 times slower``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Clause = list[Piece]
 
 
 def change_clauses(findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
-    """Describe findings that change, with a clause for each subject, the largest change first."""
+    """Describe findings that differ, with a clause for each subject, the largest first."""
     largest_first = sorted(findings, key=lambda finding: finding.weight, reverse=True)
     clauses: list[_Clause] = []
     by_subject = grouped_by(largest_first, lambda finding: finding.subject)
@@ -35,7 +35,7 @@ def change_clauses(findings: Sequence[Finding], wording: Wording) -> list[_Claus
 
 
 def _change(finding: Finding, wording: Wording) -> _Clause:
-    """Describe the change of a finding on its platform, with the rest of its points in brackets."""
+    """Describe the difference of a finding on its platform, with its other points in brackets."""
     if finding.by_mean:
         amount = mean_pieces(finding)
         details = _details_of_mean(finding)
@@ -51,7 +51,7 @@ def _change(finding: Finding, wording: Wording) -> _Clause:
 
 
 def _details_of_mean(finding: Finding) -> list[_Clause]:
-    """Describe the points of a finding that changes in the mean alone."""
+    """Describe the points of a finding that differs only in their mean."""
     details: list[_Clause] = [["no single point is certain"]]
     ratios = []
     for point in finding.compared:
@@ -64,7 +64,7 @@ def _details_of_mean(finding: Finding) -> list[_Clause]:
 
 
 def _sides(finding: Finding) -> list[list[Row]]:
-    """Return the worse points and the better points, each where it has any."""
+    """Return the worse points and the better points, as one or two lists that are not empty."""
     sides = [finding.of(Verdict.SLOWER), finding.of(Verdict.FASTER)]
     return [points for points in sides if points]
 
@@ -74,7 +74,7 @@ def _likely(points: Sequence[Row]) -> int:
 
 
 def _side(finding: Finding, points: Sequence[Row]) -> _Clause:
-    """Describe how much the points of one direction differ, and which or how many they are."""
+    """Describe how much the points of one direction differ, and which points (or how many)."""
     pieces: _Clause = []
     if _likely(points) == len(points):
         pieces.append(points[0].sure_words)
@@ -89,7 +89,7 @@ def _side(finding: Finding, points: Sequence[Row]) -> _Clause:
 
 
 def _details_of_side(finding: Finding, points: Sequence[Row]) -> list[_Clause]:
-    """Describe the points of one direction further: how sure, the worst one, the baseline."""
+    """Return details on the points of one direction: certainty, the worst point, the baseline."""
     first = points[0]
     details: list[_Clause] = []
     likely = _likely(points)
@@ -119,7 +119,7 @@ def _without_ratio(finding: Finding, points: Sequence[Row]) -> str:
 
 
 def other_points(finding: Finding, margin: float) -> list[_Clause]:
-    """Count the points of a finding that do not change, by their verdict."""
+    """Count the points of a finding that do not differ, by their verdict."""
     verdicts = {
         f"equal within {percent(margin)} at": Verdict.EQUIVALENT,
         "undecided at": Verdict.INCONCLUSIVE,

@@ -1,4 +1,4 @@
-"""The result of comparing commands: a row for each, and a sentence on the better one."""
+"""The result of comparing commands: a row for each command, and a sentence on the better one."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _COMPARED = {Grade.CERTAIN, Grade.LIKELY, Grade.OPEN, Grade.EQUAL}
 
 
 class CommandRow(TypedDict):
-    """``ab``: a command, and its comparison with the first one.
+    """A row of ``ab``: a command, and its comparison with the first command.
 
-    - `name`: the platform that it is in the run; the first command is the baseline.
-    - `n`, `n_failed`: launches that delivered the figure, and those that failed.
-    - `value`, `lo`, `hi`: the median over launches and its 95 % interval, in the unit.
+    - `name`: the name of the command's platform in the run; the first command is the baseline.
+    - `n`, `n_failed`: the numbers of launches that printed the value, and that failed.
+    - `value`, `lo`, `hi`: the median over launches and its 95 % interval, in `unit`.
     - `ratio`, `ratio_lo`, `ratio_hi`: times worse than the first command, with its 95 % interval.
     """
 
@@ -49,7 +49,7 @@ class CommandRow(TypedDict):
 
 
 def command_rows(comparison: Comparison, probe: str, titles: Mapping[str, str]) -> list[CommandRow]:
-    """Return a row for each command in the order in which they were given.
+    """Return a row for each command, in the order of the command line.
 
     - `titles`: the command line of each platform.
     """
@@ -112,7 +112,10 @@ def _grade(row: Mapping[str, Any]) -> Grade | None:
 
 
 def answer_of(row: CommandRow, base: CommandRow, margin: float) -> str:
-    """Return a sentence that compares a command with the first one."""
+    """Return a sentence that compares a command with the first command.
+
+    - `row`: the row of the command; `base`: the row of the first command.
+    """
     command = quoted(row["command"])
     base_command = quoted(base["command"])
     if row["grade"] not in _COMPARED:
@@ -163,7 +166,7 @@ def _direction(row: CommandRow, *, worse: bool) -> str:
 
 
 def quoted(command: str) -> str:
-    """Return a command line as sentences name it: in quotes, and cut where it is long."""
+    """Return a command line in quotes, cut if it is long."""
     words = " ".join(command.split())
     if len(words) > _LONGEST_COMMAND:
         words = f"{words[:_LONGEST_COMMAND]} ..."
@@ -171,7 +174,7 @@ def quoted(command: str) -> str:
 
 
 def _digits(value: float) -> str:
-    """Write a ratio, with more digits where it is close to 1."""
+    """Format a ratio, with more digits if it is close to 1."""
     digits = 3
     if abs(value - 1) < _CLOSE:
         digits = 4

@@ -33,9 +33,9 @@ class Comparison(JudgedComparison):
     def of_runs(
         cls, records: Records, baseline: str | None = None, margin: float | None = None
     ) -> Comparison:
-        """Compare later runs with the first: a platform that both have is compared with itself.
+        """Compare later runs with the first run; a platform of two runs is compared with itself.
 
-        With a given baseline, or where no platform is in two runs, all platforms are compared with
+        If a baseline is given, or if no platform is in two runs, all platforms are compared with
         the baseline.
 
         Raises AnalysisError: the baseline is not one of the platforms.
@@ -52,7 +52,7 @@ class Comparison(JudgedComparison):
 
     @cached_property
     def glance(self) -> VerdictMatrix:
-        """The verdict at a glance: one line, and a matrix of layers and platforms."""
+        """The verdict at a glance: one line, and a table of layers and platforms."""
         predicted = predicted_times(self.records, self.baseline)
         scope = AnswerScope(self.findings, self.asked, self.margin, self.breakdowns, predicted)
         exact = []
@@ -66,7 +66,10 @@ class Comparison(JudgedComparison):
 
     @cached_property
     def steps(self) -> list[Sentence]:
-        """A sentence for each step of a ladder, except the step to the baseline (the verdict's)."""
+        """A sentence for each step of a study whose platforms are steps.
+
+        The step to the baseline has no sentence here, because it is the verdict's.
+        """
         if not self.is_ladder:
             return []
         sentences = []
@@ -85,8 +88,7 @@ class Comparison(JudgedComparison):
     def sentences(self) -> list[Sentence]:
         """All sentences: the verdict, the steps and the conclusions.
 
-        Raises AnalysisError: one platform alone has no verdict, and nothing can be concluded from
-        its figures.
+        Raises AnalysisError: there is only one platform, and its values allow no conclusion.
         """
         conclusions = [conclusion_sentence(conclusion) for conclusion in self.conclusions]
         if self.alone and (conclusions or self.controls):

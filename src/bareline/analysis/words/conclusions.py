@@ -1,4 +1,4 @@
-"""Conclusions from each platform's figures in words, as a performance engineer would use them."""
+"""Conclusions from several values of a platform, in the words of a performance engineer."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _WORDS: dict[str, tuple[str, str, Callable[[PlatformShare], list[Piece]]]] = {
 
 
 def conclusion_sentence(conclusion: Conclusion) -> Sentence:
-    """Format a conclusion, a clause for each platform."""
+    """Format a conclusion, with a clause for each platform."""
     lead, rest, words = _WORDS[conclusion.rule]
     size = format_size(conclusion.worst.size_bytes)
     rest = rest.format(size=size)

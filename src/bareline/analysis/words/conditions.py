@@ -1,4 +1,4 @@
-"""The outcome of a condition: its result, and a line for each row that meets it or may."""
+"""The outcome of a condition: its result, and a line for each row that meets or may meet it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict, with_sure
 
 
 class GateResult(StrEnum):
-    """The result of a condition: whether it is met, or that these launches cannot decide it."""
+    """The result of a condition: met, not met, or undecided by these launches."""
 
     MET = "met"
     NOT_MET = "not met"
@@ -42,13 +42,14 @@ class GateResult(StrEnum):
 class ConditionOutcome:
     """The outcome of a condition.
 
-    - `tested`: how many rows it was applied to.
-    - `violations`: a line for each row that meets it, the farthest first.
-    - `undecided`: a line for each row that may meet it, as far as these launches show.
-    - `remedy`: how many launches would decide these; empty without them.
-    - `nearest`: the row that came nearest to meeting it, with its bound, where it is not met.
-    - `head`, `verb`, `verb_of_one`: words of rows that meet it: in front of each, and after the
-      number of several and of one.
+    - `tested`: the number of rows to which the condition was applied.
+    - `violations`: a line for each row that meets the condition, the farthest row first.
+    - `undecided`: a line for each row for which the launches decide nothing.
+    - `remedy`: how many launches would decide these rows; empty if there are none.
+    - `nearest`: if no row meets the condition, the row that is nearest to meeting it, with its
+      bound.
+    - `head`, `verb`, `verb_of_one`: words for rows that meet the condition: before each row, and
+      after the number of several rows or of one row.
     """
 
     condition: str
@@ -63,7 +64,7 @@ class ConditionOutcome:
 
     @property
     def result(self) -> GateResult:
-        """Whether any row meets it, else whether any may."""
+        """Whether any row meets the condition, or else whether any row is undecided."""
         if self.violations:
             return GateResult.MET
         if self.undecided:
@@ -72,7 +73,7 @@ class ConditionOutcome:
 
 
 def check(condition: FailCondition, comparison: JudgedComparison) -> ConditionOutcome:
-    """Return a line for each row of a comparison that meets a condition, and for each that may.
+    """Return a line for each row that meets a condition, and for each undecided row.
 
     Raises UsageError: the selector matches no row.
     """
@@ -100,7 +101,7 @@ def _name(row: Row) -> str:
 
 
 def _distance(condition: FailCondition, row: Row) -> float:
-    """Return how far a row is on the side that meets a condition; infinite without a ratio."""
+    """Return how far a row is beyond the condition's limit; infinite without a ratio."""
     if row.ratio is None:
         return math.inf
     apart = math.log(row.ratio.value)
@@ -118,7 +119,7 @@ def _open_words(row: Row) -> str:
 
 
 def _nearest(condition: FailCondition, margin: float, passed: Sequence[Row]) -> str:
-    """Return the passed row that is nearest to a limit, with the bound of its own interval."""
+    """Return the passed row that is nearest to the limit, with the bound of its own interval."""
     bounded = []
     for row in passed:
         bound = _bound(condition, row)
@@ -146,7 +147,7 @@ def _bound(condition: FailCondition, row: Row) -> float | None:
 
 
 def _hundredths(ratio: float) -> str:
-    """Write a ratio with two digits after the point, so that it compares with its limit."""
+    """Format a ratio with two digits after the point, to compare it with the limit."""
     if 0.1 <= ratio < 100:
         return f"{ratio:.2f}"
     return significant(ratio)
@@ -177,7 +178,7 @@ def _remedy(
 
 
 def _launches(row: Row, limit: float) -> float | None:
-    """Return how many launches would show on which side of a limit a row is; None if unknown."""
+    """Return how many launches would show whether a row is beyond a limit; None if unknown."""
     if row.ratio is None or row.exact:
         return None
     beside = row.ratio.times(1 / limit)
@@ -236,21 +237,21 @@ def _bound_of_losses(lost: LostLaunches) -> str:
 
 
 def _without_ratio(cell: Row) -> str:
-    """Return why a row that is judged has no ratio."""
+    """Return why a row has no ratio."""
     if cell.difference is not None:
         return "it is compared as a difference"
     return lost_words(cell) or f"{cell.verdict}"
 
 
 def _digits(value: float) -> str:
-    """Write a figure with enough digits to see on which side of a limit it is."""
+    """Format a number with enough digits to show on which side of a limit it is."""
     return significant(value, 4)
 
 
 def check_trend(trend: Trend, condition: FailCondition) -> ConditionOutcome:
-    """Return which series meet a condition such as ``mpi is slower``: by their present level.
+    """Return which series meet a condition such as ``mpi is slower``, by their present level.
 
-    Raises UsageError: the condition is of another form, or its selector matches nothing.
+    Raises UsageError: the condition has another form, or its selector matches nothing.
     """
     if condition.verdict not in (Verdict.SLOWER, Verdict.FASTER):
         raise UsageError(
@@ -273,7 +274,7 @@ def check_trend(trend: Trend, condition: FailCondition) -> ConditionOutcome:
 
 
 def _presents(series: TrendSeries, grades: Sequence[Grade]) -> list[Present]:
-    """Return the present states of a series that a condition of these grades asks for."""
+    """Return the present states of a series that a condition with these grades tests."""
     states = [series.present]
     if Grade.LIKELY in grades:
         states.append(series.likely)

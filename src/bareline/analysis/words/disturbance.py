@@ -1,4 +1,4 @@
-"""The number of disturbed trials, the kinds of disturbance and the trials' use, in a sentence."""
+"""A sentence on disturbed trials: their number, the kinds of disturbance, and their use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bareline.vocabulary.units import count, listing
 
 
 def disturbed_words(seen: Disturbed) -> str:
-    """Return how many trials were disturbed, by kind of disturbance; empty where none was."""
+    """Return how many trials were disturbed, by kind of disturbance; empty without any."""
     if not seen.disturbed:
         return ""
     verb = "was" if seen.disturbed == 1 else "were"
@@ -20,7 +20,7 @@ def disturbed_words(seen: Disturbed) -> str:
 
 
 def exclusion_words(seen: Disturbed) -> str:
-    """Return the same with the number of trials left out, and why the rest was used."""
+    """Return how many trials were disturbed and left out, and why the remaining ones were used."""
     words = disturbed_words(seen)
     if not words:
         return ""

@@ -1,4 +1,4 @@
-"""How sure all of a page is: the promise of its statistics, and how its control keeps it."""
+"""The error rates of a page in words: of its statistics, and as measured by its control."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def control_text(control: Control) -> str:
 
 
 def control_sentence(control: Control) -> str:
-    """Return `control_text` as a sentence of its own."""
+    """Return `control_text` as a separate sentence."""
     return _sentence(control_text(control))
 
 
@@ -57,7 +57,7 @@ def _sentence(text: str) -> str:
 def promise(
     judged: GradedRows, pairs: Sequence[PlatformPair], rows: int, controls: Sequence[Control] = ()
 ) -> str:
-    """Describe how sure a verdict is, from the tests made, and the results of the controls."""
+    """Describe how certain a verdict is, from the number of tests and from the controls."""
     certainty = _promise(judged, pairs, rows)
     controlled = [control_text(control) for control in controls]
     if certainty and not all(control.honest for control in controls):
@@ -107,7 +107,7 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
 
 
 def _separate(pairs: Sequence[PlatformPair]) -> str:
-    """Describe the difference that is certain where a platform and its baseline share no blocks."""
+    """Describe which difference is certain if a platform and its baseline share no blocks."""
     separate = []
     for pair in pairs:
         if not (pair.paired or pair.exact):
@@ -121,7 +121,7 @@ def _separate(pairs: Sequence[PlatformPair]) -> str:
 
 
 def _looks(looks: Looks) -> str:
-    """Describe the planned looks, and whether the measured blocks are before or after a look."""
+    """Describe the planned interim analyses (looks), and whether the run has just reached one."""
     if not looks.planned:
         return ""
     percentages = [f"{100 * share:.2g}" for share in looks.spending]

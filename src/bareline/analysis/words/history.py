@@ -1,4 +1,4 @@
-"""A history in words: changes with their runs, the present state, and the runs left out."""
+"""A history in words: changes with their runs, the present state, and the excluded runs."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def change_words(trend: Trend, change: ChangePoint) -> str:
 
 
 def run_words(trend: Trend, number: int) -> str:
-    """Return the day of a run and its name: ``2026-02-07 (night-06)``."""
+    """Return the day and the name of a run: ``2026-02-07 (night-06)``."""
     day = trend.dates[number].day
     return f"{day} ({trend.runs[number].name})"
 
 
 def _position(trend: Trend, change: ChangePoint) -> str:
-    """Return the runs that may be the first of the new level; empty if there is only one."""
+    """Return the runs that may be the first run of the new level; empty if there is only one."""
     if change.first == change.last:
         return ""
     first = trend.runs[change.first].name
@@ -56,7 +56,7 @@ def _position(trend: Trend, change: ChangePoint) -> str:
 
 
 def present_words(trend: Trend, present: Present) -> str:
-    """Return how the present level compares: ``ratio 1.2 [1.1, 1.3] to the level at night-05``."""
+    """Compare the present level in words: ``ratio 1.2 [1.1, 1.3] to the level at night-05``."""
     amount = with_interval(present.ratio, write=significant)
     since = run_words(trend, present.change.at)
     reference = trend.runs[present.reference].name
@@ -64,7 +64,7 @@ def present_words(trend: Trend, present: Present) -> str:
 
 
 def drift_words(series: TrendSeries) -> str:
-    """Return how a drifting series changes per run."""
+    """Return the change per run of a drifting series, in words."""
     if series.slope is None:
         return ""
     slope = series.slope
@@ -85,7 +85,7 @@ def _signed(ratio: float) -> str:
 
 
 def undated_words(trend: Trend) -> str:
-    """Return which runs are ordered by the times of imported files; empty without any."""
+    """Return which runs are dated by the times of imported files; empty if there are none."""
     names = trend.dated_by_files
     if not names:
         return ""
@@ -100,7 +100,7 @@ def undated_words(trend: Trend) -> str:
 
 
 def incomplete_words(trend: Trend) -> Iterator[str]:
-    """Yield a sentence with the reason for each run left out of the history; only some of many."""
+    """Yield a sentence for each excluded run with the reason; only some of many runs."""
     incomplete = trend.history.incomplete
     for run in incomplete[:_NAMED]:
         yield f"left out: {run.path}: {run.why}"
@@ -110,7 +110,7 @@ def incomplete_words(trend: Trend) -> Iterator[str]:
 
 
 def promise_words(trend: Trend) -> str:
-    """Return the meaning of "likely" and "certain" in a history of so many runs."""
+    """Return the meaning of "likely" and "certain" in a history with this number of runs."""
     alpha = alpha_of_look(len(trend.runs))
     if not alpha:
         return f"nothing is certain before ten runs, or likely before {MIN_RUNS}"

@@ -16,7 +16,7 @@ MOST_LAUNCHES = 200
 
 @dataclass(frozen=True, slots=True)
 class _Forecast:
-    """The launches that would decide a point, those that it has, and its distance from equality."""
+    """The launches that would decide a point, its measured launches, and its distance from 1."""
 
     needed: stats.LaunchOutlook
     launches: int
@@ -24,10 +24,10 @@ class _Forecast:
 
 
 def outlook_words(points: Sequence[Row], margin: float) -> str:
-    """Return how many more launches would make the middle one of a platform's points likely.
+    """Return how many more launches would make a difference likely, for a platform's middle point.
 
-    For a ratio within the margin, it is the number that would show it equal. The forecast is for a
-    row by itself: certainty over a whole page needs more (`bareline.stats.outlook`).
+    For a ratio within the margin it is the number that would show equality. The forecast is for a
+    single row: certainty over a whole page needs more launches (`bareline.stats.outlook`).
     """
     outlooks = [_forecast(point, margin) for point in points]
     forecast = [outlook for outlook in outlooks if outlook is not None]
@@ -59,7 +59,7 @@ def outlook_words(points: Sequence[Row], margin: float) -> str:
 
 
 def _forecast(point: Row, margin: float) -> _Forecast | None:
-    """Return the forecast for a point; None where it has none."""
+    """Return the forecast for a point; None if there is none."""
     ratio = point.ratio
     if ratio is None:
         return None

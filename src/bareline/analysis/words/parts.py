@@ -1,4 +1,4 @@
-"""Parts of sentences: amounts, intervals and platforms are marked, so that no text is searched."""
+"""Parts of sentences: amounts, intervals and platforms are separate parts, for marking."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """The subject at the beginning of a sentence: a layer or a step; a colon follows it."""
+    """The subject at the beginning of a sentence, a layer or a step; a colon follows it."""
 
     name: str
 
     @property
     def text(self) -> str:
-        """The lead with its colon."""
+        """The subject with its colon."""
         return f"{self.name}: "
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """How much, as it was decided: ``2.3 times slower``, ``equal within 2 %``."""
+    """How much something differs, with the decision: ``2.3 times slower``, ``equal within 2 %``."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The interval of the amount before it, in the same unit and direction."""
+    """The interval of the preceding amount, in the same unit and direction."""
 
     lo: str
     hi: str
@@ -50,21 +50,21 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class PlatformName:
-    """A platform by its name."""
+    """The name of a platform."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """The end of a clause: a long sentence begins its next one on a line of its own."""
+    """The end of a clause; in a long sentence the next clause begins on a new line."""
 
     text: str = "; "
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """The place of the evidence on the page, and the fewest and most launches behind an amount."""
+    """A link to the evidence on the page, with the fewest and most launches of the amount."""
 
     anchor: str
     n: int | None = None
@@ -72,7 +72,7 @@ class Link:
 
     @property
     def launches(self) -> str:
-        """How many launches, e.g. ``n = 10`` or ``n = 6 to 10``; empty where that is unknown."""
+        """The number of launches, e.g. ``n = 10`` or ``n = 6 to 10``; empty if it is not known."""
         if not self.n:
             return ""
         several = self.n_most is not None and self.n_most > self.n
@@ -82,7 +82,7 @@ class Link:
 
     @property
     def text(self) -> str:
-        """An empty text, since evidence is a link."""
+        """An empty text, because evidence is printed as a link."""
         return ""
 
 
@@ -92,7 +92,7 @@ Piece = Part | str
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence as its parts, in order."""
+    """A sentence, as its parts in order."""
 
     parts: tuple[Part, ...]
 
@@ -103,7 +103,7 @@ class Sentence:
 
     @property
     def clauses(self) -> list[Sentence]:
-        """Its clauses, each as a sentence without the breaks between them and without the lead."""
+        """The clauses as sentences, without the lead and without the breaks between clauses."""
         clauses: list[list[Part]] = [[]]
         for part in self.parts:
             if isinstance(part, Break):
@@ -114,7 +114,7 @@ class Sentence:
 
     @property
     def lead(self) -> Lead | None:
-        """The lead; None without one."""
+        """The lead; None if the sentence has no lead."""
         for part in self.parts:
             if isinstance(part, Lead):
                 return part
@@ -122,12 +122,12 @@ class Sentence:
 
     @property
     def is_long(self) -> bool:
-        """Whether it is read more easily with a line for each clause."""
+        """Whether the sentence is easier to read with a line for each clause."""
         return self.lead is not None and len(self.clauses) >= 3
 
     @property
     def about(self) -> Layer | None:
-        """The layer that it is about, where it leads with one."""
+        """The layer in the lead; None if the lead does not name a layer."""
         if self.lead is None:
             return None
         for layer in Layer:
@@ -137,7 +137,7 @@ class Sentence:
 
     @property
     def evidence(self) -> Link | None:
-        """The first link to evidence."""
+        """The first link to evidence; None without a link."""
         for part in self.parts:
             if isinstance(part, Link):
                 return part
@@ -156,7 +156,7 @@ def _ended(parts: Sequence[Part]) -> Sentence:
 
 
 def sentence(*pieces: Piece | Sentence | Iterable[Piece]) -> Sentence:
-    """Put a sentence together; neighbouring words become one part."""
+    """Return a sentence made of pieces; neighbouring words become one part."""
     parts: list[Part] = []
     for plain, group in groupby(_flat(pieces), lambda piece: isinstance(piece, Text)):
         if not plain:

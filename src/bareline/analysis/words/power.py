@@ -1,4 +1,4 @@
-"""How many launches the number of rows needs, in a sentence."""
+"""A sentence on the number of launches that a comparison of so many rows needs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def launches_words(records: Records) -> str:
 
 
 def missing_launches(records: Records) -> str:
-    """Return the same where the records have fewer launches; empty where they have enough."""
+    """Return `launches_words` if the records have fewer launches; empty if they have enough."""
     need = launch_need(records)
     if need is None or need.measured >= need.launches:
         return ""

@@ -1,8 +1,8 @@
-"""Why losses are there, in words: the end of a layer's sentence.
+"""The reasons for losses in words: the end of a layer's sentence.
 
-On each platform the heaviest loss of a layer is described as a sum: its terms, the facts that
-differ, and the rest. The other losses of the layer are named with the part that the same causes
-explain. A fact without a term is listed as also different.
+On each platform, the largest loss of a layer is described as a sum of its terms, with the facts
+that differ and the unexplained rest. Other losses of the layer are named with the part that the
+same causes explain. A fact without a term is listed as also different.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _Named = Callable[[Sequence[str]], str]
 
 
 def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
-    """Explain the losses of one layer: a sentence for each platform, then the differences."""
+    """Explain the losses of a layer: a sentence for each platform, then facts that also differ."""
     heaviest_first = sorted(explanations, key=_order)
     by_platform = grouped_by(heaviest_first, lambda explained: explained.finding.platform)
     reasons: list[list[Piece]] = []
@@ -42,13 +42,13 @@ def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[
 
 
 def _order(explained: Explanation) -> tuple[bool, bool, float]:
-    """Order losses: messages first, which readers know, then times, the largest loss first."""
+    """Return a key to sort losses: messages first, then times, and the largest loss first."""
     finding = explained.finding
     return finding.probe != PINGPONG, finding.rate, -explained.point.size
 
 
 def _sums(group: Sequence[Explanation], named: _Named) -> str:
-    """Describe the sum of the heaviest loss, and how far its causes explain further losses."""
+    """Describe the sum of the largest loss, and how much its causes explain of further losses."""
     heaviest = group[0]
     further = group[1:]
     whole = [explained for explained in further if explained.word is not CauseStatus.CONTRIBUTES]
@@ -100,7 +100,10 @@ def _several(explanations: Sequence[Explanation], named: _Named) -> str:
 def _differing_reason(
     explanations: Sequence[Explanation], named: _Named, *, losses: int
 ) -> list[Piece]:
-    """List the facts of a platform that differ and have no term; the losses unless it is all."""
+    """List the differing facts of a platform that have no term.
+
+    - `losses`: the number of the platform's losses; the sentence names them unless it covers all.
+    """
     losses_by_words: dict[str, list[Explanation]] = {}
     for explained in explanations:
         for cause in explained.differing:
@@ -122,7 +125,7 @@ def _differing_reason(
 
 
 class _Unknown(NamedTuple):
-    """The common features of losses without an explanation."""
+    """The features that several losses without an explanation have in common."""
 
     platform: str
     no_causes: tuple[str, ...]
@@ -138,7 +141,7 @@ class _Unknown(NamedTuple):
 
 
 def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
-    """List the losses without an explanation: the probe to run, or that there is no known cause."""
+    """Describe the losses without an explanation: the probe to run, or that no cause is known."""
     unknown = [explained for explained in explanations if not explained.known]
     platforms_by_words: dict[tuple[str, str], list[str]] = {}
     for common, group in grouped_by(unknown, _Unknown.of).items():
@@ -160,7 +163,7 @@ def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list
 
 
 def _losses(group: Sequence[Explanation], named: _Named) -> str:
-    """Name losses without an explanation: ``The loss of MPI_Bcast``; count many of them."""
+    """Name losses without an explanation: ``The loss of MPI_Bcast``; many losses are counted."""
     subjects = [explained.finding.subject for explained in group]
     if len(subjects) > _UNKNOWN:
         return f"{len(subjects)} losses (the largest is that of {subjects[0]})"
@@ -169,7 +172,7 @@ def _losses(group: Sequence[Explanation], named: _Named) -> str:
 
 
 def said_as_causes(explanations: Sequence[Explanation]) -> frozenset[tuple[str, str]]:
-    """Return platforms and codes of the caveats that the causes of their losses already cover."""
+    """Return platform and code of the caveats that the causes of losses already describe."""
     covered = set()
     for explained in explanations:
         for cause in explained.standing:

@@ -1,4 +1,4 @@
-"""The outcome of reference values: a line for each row outside, as for a condition."""
+"""The outcome of reference values: a line for each row outside its bounds, as for a condition."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NAMED_VALUES = 8
 def reference_outcome(path: Path, records: Records, run: str = "") -> ConditionOutcome:
     """Return which rows of some records are outside the reference values of a file.
 
-    - `run`: the run that is compared with them, where it is one of many.
+    - `run`: the name of the compared run if there are several; else empty.
 
     Raises AnalysisError: the file cannot be used.
     """
@@ -86,7 +86,7 @@ def _name(reference: ReferenceValue, params: Mapping[str, Any], where: str) -> s
 
 
 def _measured_instead(check: ReferenceCheck) -> str:
-    """Return the values that rows have of the first parameter that fits none of them."""
+    """Return the values that rows have of the first parameter whose reference value no row has."""
     for name, values in check.measured.items():
         if not values:
             return f"; its rows have no parameter '{name}'"
@@ -97,7 +97,7 @@ def _measured_instead(check: ReferenceCheck) -> str:
 
 
 def _bounds(check: ReferenceCheck, factor: float, unit: str) -> str:
-    """Format the nearest end, with its derivation from the reference."""
+    """Format the nearest bound, with its computation from the reference."""
     assert check.row is not None
     median = check.row["value"]
     lower, upper = check.ends

@@ -1,4 +1,4 @@
-"""Remarks on an answer: failures, few launches, unlike layouts, disturbance, simulation."""
+"""Remarks on an answer: failures, few launches, different layouts, disturbance, simulation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ _Clause = list[Piece]
 
 
 def failed_cases(findings: Iterable[Finding], *, baseline: bool = False) -> tuple[int, int]:
-    """Count the cases of which every launch failed, here or on the baseline, and all planned."""
+    """Return the numbers of cases whose launches all failed, and of all planned cases.
+
+    - `baseline`: count the cases of the baseline, not of the platform.
+    """
     planned = set()
     failed = set()
     for finding in findings:
@@ -44,7 +47,7 @@ def failed_cases(findings: Iterable[Finding], *, baseline: bool = False) -> tupl
 
 
 def _has_no_value(point: Row, *, baseline: bool) -> bool:
-    """Whether no launch of a failed point ended, here or on the baseline."""
+    """Whether no launch of a failed point ended, on the baseline or else on the platform."""
     if baseline:
         if not point.n_failed_baseline:
             return False
@@ -53,7 +56,7 @@ def _has_no_value(point: Row, *, baseline: bool) -> bool:
 
 
 def undecided_yet(finding: Finding) -> bool:
-    """Whether its open points have too few launches for any verdict."""
+    """Whether the undecided points of a finding have too few launches for any verdict."""
     points = finding.of(Verdict.INCONCLUSIVE)
     if not points or finding.exact:
         return False
@@ -61,7 +64,7 @@ def undecided_yet(finding: Finding) -> bool:
 
 
 def one_machine(findings: Sequence[Finding]) -> str:
-    """Explain once that nodes share a machine, if this is true for everything that is compared."""
+    """Return the remark that all nodes share one machine; empty unless all compared nodes do."""
     compared = [finding for finding in findings if finding.compared]
     if compared and all("shared-host" in codes(finding.caveats) for finding in compared):
         return "; all nodes share one machine's cores and memory"
@@ -95,7 +98,7 @@ def seen_range(finding: Finding) -> str:
 
 
 def _rate_range(low: float, high: float) -> str:
-    """Format from where to where ratios of a rate go, lower or higher: ``1.2 to 3 times lower``."""
+    """Format the range of ratios of a rate: ``1.2 to 3 times lower``."""
     if low < 1 < high:
         return span(low, high, True)
     direction = high
@@ -108,7 +111,7 @@ def _rate_range(low: float, high: float) -> str:
 
 
 def launches_words(findings: Sequence[Finding]) -> str:
-    """Describe how many launches there are, of the number for a verdict: ``2 of 6 launches``."""
+    """Return the number of launches, of the number needed for a verdict: ``2 of 6 launches``."""
     counts: set[int] = set()
     for finding in findings:
         undecided = finding.of(Verdict.INCONCLUSIVE)
@@ -123,7 +126,7 @@ def launches_words(findings: Sequence[Finding]) -> str:
 
 
 def incomparable(findings: Sequence[Finding]) -> dict[str, list[str]]:
-    """Return the layers that are not comparable by the reason; the matrix has several layouts."""
+    """Return for each reason the layers that are not comparable for this reason."""
     unlike = [finding for finding in findings if finding.verdict is Verdict.NOT_COMPARABLE]
     layouts = {finding.reason for finding in unlike} - {EMULATED}
     several = len(layouts) > 1 or any("; " in layout for layout in layouts)
@@ -144,9 +147,9 @@ def incomparable(findings: Sequence[Finding]) -> dict[str, list[str]]:
 
 
 def disturbances(findings: Sequence[Finding]) -> list[str]:
-    """Describe the disturbances of so many trials that all figures are in doubt.
+    """Describe the disturbances that concern so many trials that all values are doubtful.
 
-    Figures of a model do not count.
+    Values of a model do not count.
     """
     measured = [finding for finding in findings if finding.compared and not finding.exact]
     if not measured:
@@ -160,7 +163,7 @@ def disturbances(findings: Sequence[Finding]) -> list[str]:
 
 
 def _largest_share(finding: Finding, code: str) -> float:
-    """Return the largest share of trials with a caveat; 0 without it."""
+    """Return the largest share of trials with a caveat; 0 if no trial has it."""
     shares = []
     for caveat in finding.caveats:
         if caveat.code == code:
@@ -169,7 +172,7 @@ def _largest_share(finding: Finding, code: str) -> float:
 
 
 def simulations(findings: Sequence[Finding], platforms: Sequence[str], baseline: str) -> _Clause:
-    """Name the platforms whose time is simulated: it must never be taken for a measured time."""
+    """Name the platforms with simulated time, which must never be mistaken for measured time."""
     simulated = set()
     for finding in findings:
         on_platform = finding.exact or "simulated" in codes(finding.own_caveats)
@@ -188,7 +191,7 @@ def simulations(findings: Sequence[Finding], platforms: Sequence[str], baseline:
 
 
 def layer_name(layer: Layer) -> str:
-    """Name a layer within a sentence."""
+    """Return the name of a layer for use within a sentence."""
     words = layer.words
     if words.isupper() or " " in words:
         return words

@@ -25,7 +25,7 @@ from bareline.vocabulary.verdicts import Grade, Verdict
 
 
 class PointRow(TypedDict):
-    """A point of a finding, such as a message size."""
+    """One point of a finding, such as a message size."""
 
     label: str
     ratio: float | None
@@ -51,10 +51,11 @@ class MeanOfPoints(Bounds):
 class FindingRow(TypedDict):
     """A probe, or a class of its sizes, compared on one platform.
 
-    - `rate`: more is better, so that worse is lower.
-    - `verdict`: that of all points; mixed where some are slower and some faster.
-    - `grade`: that of the surest point with the verdict; of a mixed finding, of its losses.
-    - `worst`: its worst point, whose ratio, interval and number of launches are here too.
+    - `rate`: a higher value is better, so that worse means lower.
+    - `verdict`: the verdict of all points; mixed if some are slower and some faster.
+    - `grade`: the grade of the most certain point with the verdict; of a mixed finding, of its
+      losses.
+    - `worst`: the worst point, whose ratio, interval and number of launches this row also contains.
     """
 
     kind: Literal["finding"]
@@ -81,7 +82,7 @@ class FindingRow(TypedDict):
 
 
 def finding_row(finding: Finding) -> FindingRow:
-    """Return a finding with its worst point's figures and all points."""
+    """Return a finding with all points, and with the values of its worst point."""
     worst = None
     if finding.worst is not None:
         worst = finding.label(finding.worst)
@@ -128,10 +129,10 @@ class ShareRow(TypedDict):
 
 
 class NamedCause(TypedDict):
-    """A fact that differs, and the extra time that it explains; null where nothing says it.
+    """A fact that differs, and the extra time that the fact explains; null if it is not known.
 
-    - `terms`: the terms of the cost model that it changes.
-    - `withdrawn`: why it is none after all.
+    - `terms`: the terms of the cost model that the fact changes.
+    - `withdrawn`: the reason if the fact is not a cause after all.
     """
 
     name: str
@@ -143,7 +144,7 @@ class NamedCause(TypedDict):
 
 
 class TermRow(TypedDict):
-    """A term of the sum: its share, the probe that measured it, and its causes' names."""
+    """A term of the sum: its share, the probe that measured it, and the names of its causes."""
 
     term: str
     share: ShareRow
@@ -154,10 +155,10 @@ class TermRow(TypedDict):
 class CauseRow(TypedDict):
     """The worst certain loss of a finding as a sum.
 
-    - `extra`: of the platform's time over the baseline's; it is `explained` and `left`.
+    - `extra`: the extra time over the baseline's time, which is the sum of `explained` and `left`.
     - `word`: explains, may explain, contributes or differs; null without a known cause.
-    - `terms`: the addends of `explained`; `missing`: probes that would measure other terms.
-    - `causes`: facts that differ, the largest share first, then those that were withdrawn.
+    - `terms`: the parts of `explained`; `missing`: the probes that would measure other terms.
+    - `causes`: the facts that differ, the largest share first, then the withdrawn ones.
     """
 
     kind: Literal["cause"]
@@ -231,9 +232,10 @@ def _share_row(share: Share) -> ShareRow:
 
 
 class ConclusionRow(TypedDict):
-    """The meaning of several figures together, in a sentence.
+    """The meaning of several values together, in a sentence.
 
-    - `value`, `lo`, `hi`: the figure of `platform`, on which it is largest, and its bounds.
+    - `value`, `lo`, `hi`: the largest of the platforms' values, with its bounds.
+    - `platform`: the platform that has this value.
     """
 
     kind: Literal["conclusion"]
@@ -247,7 +249,7 @@ class ConclusionRow(TypedDict):
 
 
 def conclusion_row(conclusion: Conclusion) -> ConclusionRow:
-    """Return a conclusion, with the platform where its figure is largest."""
+    """Return a conclusion, with the platform on which its value is largest."""
     worst = conclusion.worst
     return row_of(
         ConclusionRow,
@@ -262,14 +264,16 @@ def conclusion_row(conclusion: Conclusion) -> ConclusionRow:
 
 
 class ControlRow(TypedDict):
-    """The baseline compared with itself.
+    """The result of comparing the baseline with itself.
 
     - `platform`: the platform that was measured twice.
     - `again`: the platform's second name.
-    - `tested`, `differ`, `equal`: rows.
-    - `claims`: certain differences of sentences.
-    - `floors`: by layer the largest difference, as a ratio above 1.
-    - `floor`: up to this ratio rows of any layer stay open; 1 where no row differs.
+    - `tested`, `differ`, `equal`: numbers of rows that were tested, that differ, and that are
+      equal.
+    - `claims`: the number of certain differences that sentences would claim.
+    - `floors`: for each layer the largest difference, as a ratio above 1.
+    - `floor`: rows with a ratio up to this one remain undecided, in every layer; 1 if no row
+      differs.
     """
 
     kind: Literal["control"]
@@ -292,7 +296,7 @@ def control_row(control: Control) -> ControlRow:
 
 
 class GroundRow(TypedDict):
-    """A figure that an answer rests on."""
+    """A value on which an answer about suitability is based."""
 
     subject: str
     lo: float | None

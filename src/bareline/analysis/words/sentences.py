@@ -1,7 +1,7 @@
-"""The verdict in words: for each layer, how much worse, how sure, and for which reasons.
+"""The verdict in words: for each layer, how much worse it is, how certain this is, and why.
 
-Certain changes come first, the largest first; then findings that are equal, undecided, not measured
-and not comparable, each by name: nothing is dropped.
+Certain differences come first, the largest first. Then follow the findings that are equal,
+undecided, not measured or not comparable. All of them are named.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _LACKING = {
 def statements(
     findings: Sequence[Finding], explanations: Sequence[Explanation], *, margin: float
 ) -> list[Sentence]:
-    """Put the verdict into words: one sentence per layer, layers with a certain change first."""
+    """Return the verdict: one sentence for each layer, layers with a certain difference first."""
     by_layer = grouped_by(findings, lambda finding: finding.layer)
     layers = [layer for layer in Layer if layer in by_layer]
     layers.sort(key=lambda layer: _order(by_layer[layer]))
@@ -62,7 +62,7 @@ def statements(
 
 
 def _order(findings: Sequence[Finding]) -> int:
-    """Order layers: with a change first, without any comparable finding last."""
+    """Return a key to sort layers: with a difference first, without comparable findings last."""
     if any(finding.verdict.decided for finding in findings):
         return 0
     if all(finding.verdict is Verdict.NOT_COMPARABLE for finding in findings):
@@ -86,7 +86,7 @@ def _statement(
 
 
 def evidence(group: Sequence[Finding]) -> Link:
-    """Return a link to the figures of findings, with the launches behind the sentence."""
+    """Return a link to the values of findings, with the number of launches."""
     decided = [finding for finding in group if finding.verdict.decided]
     described = decided or group
     anchor = max(described, key=lambda finding: finding.weight).anchor
@@ -105,10 +105,10 @@ def clauses_of(
     with_platforms: bool = True,
     causes: Set[tuple[str, str]] = frozenset(),
 ) -> list[_Clause]:
-    """Describe findings, with a clause for each kind of verdict and each changed subject.
+    """Describe findings, with a clause for each kind of verdict and each subject that differs.
 
-    Platforms are named unless the lead names them. `causes` are the platforms and codes of caveats
-    that causes already cover, which are not repeated.
+    Platforms are named unless the lead names them. `causes` are platforms with codes of caveats
+    that causes already describe; these caveats are not repeated.
     """
     wording = Wording(SubjectNames(findings), margin, with_platforms)
     decided = [finding for finding in findings if finding.verdict.decided]
@@ -143,7 +143,7 @@ def _partly_undelivered(finding: Finding, wording: Wording) -> _Clause:
 
 
 def _equal(findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
-    """Name the findings that are equal, and how far the farthest of them reaches."""
+    """Name the findings that are equal, and the largest bound of their ratios."""
     if not findings:
         return []
     margin = percent(wording.margin)
@@ -195,7 +195,7 @@ class _OpenPoint(NamedTuple):
 
 
 def _why_open(group: Sequence[Finding], margin: float) -> _OpenWords:
-    """Describe why the findings of one platform are undecided: by the widest of their points."""
+    """Describe why the findings of one platform are undecided, by their widest interval."""
     if undecided_yet(group[0]):
         return _OpenWords("not judged yet", _too_few_launches(group))
     open_points = []
@@ -215,7 +215,7 @@ def _why_open(group: Sequence[Finding], margin: float) -> _OpenWords:
 def _widest_words(
     open_points: Sequence[_OpenPoint], group: Sequence[Finding], margin: float
 ) -> str:
-    """Describe the widest of undecided points, and the launches that would decide them."""
+    """Describe the widest of the undecided points, and the launches that would decide them."""
     widest = max(open_points, key=lambda place: width(place.point))
     reaches = reach(widest.point, widest.finding.rate, margin)
     place = _place_of_widest(widest, group)
@@ -244,7 +244,7 @@ def _too_few_launches(group: Sequence[Finding]) -> str:
 
 
 def _place_of_widest(widest: _OpenPoint, group: Sequence[Finding]) -> str:
-    """Name a point, with its finding where there are several; empty for an only point."""
+    """Name a point, with its finding if there are several; empty if there is no other point."""
     label = widest.finding.label(widest.point)
     if len(group) > 1:
         return " at ".join(filter(None, [widest.finding.subject, label]))
@@ -254,7 +254,7 @@ def _place_of_widest(widest: _OpenPoint, group: Sequence[Finding]) -> str:
 
 
 def _lacking(head: str, findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
-    """Name the findings without any figure, by their reasons."""
+    """Name the findings without any value, by their reasons."""
     parts: list[_Clause] = []
     by_reason = grouped_by(findings, lambda finding: finding.reason)
     for reason, group in by_reason.items():
@@ -270,7 +270,7 @@ def _lacking(head: str, findings: Sequence[Finding], wording: Wording) -> list[_
 def _doubts(
     findings: Sequence[Finding], wording: Wording, causes: Set[tuple[str, str]]
 ) -> list[_Clause]:
-    """Name the caveats of findings, except those that causes cover, and points left out."""
+    """Name the caveats of findings, except those that causes describe, and points left out."""
     compared = [finding for finding in findings if finding.compared]
     by_text = _doubted_by_caveat(compared, causes)
     for finding in compared:
@@ -290,7 +290,7 @@ def _doubts(
 def _doubted_by_caveat(
     findings: Sequence[Finding], causes: Set[tuple[str, str]]
 ) -> dict[str, list[Finding]]:
-    """Return the findings with each caveat on platforms where no cause covers it already."""
+    """Return the findings with each caveat, on platforms where no cause already describes it."""
     caveats: list[Caveat] = []
     for finding in findings:
         caveats += finding.caveats
@@ -306,7 +306,7 @@ def _doubted_by_caveat(
 
 
 def step_sentence(before: str, name: str, findings: Sequence[Finding], margin: float) -> Sentence:
-    """Describe the changes by a step of a ladder in one sentence."""
+    """Describe the differences between a step of the study and the step before, in a sentence."""
     clauses = clauses_of(findings, margin, with_platforms=False)
     body = joined(clauses, between=Break(), last=Break())
     lead = Lead(f"From {before} to {name}")

@@ -1,4 +1,4 @@
-"""Names of the subjects of findings: probes with their sizes and layouts, listed briefly."""
+"""Names of the subjects of findings: probes with their sizes and layouts, in short lists."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class SubjectNames:
         return listing(names)
 
     def _named(self, title: str, subjects: Sequence[str]) -> str:
-        """Name subjects of one title, by the title alone where all of its subjects are among them.
+        """Name subjects of one title, by the title alone if the list contains all of its subjects.
 
-        A layout of which all subjects are given is named once.
+        If the list contains all subjects of a layout, the layout is named once.
         """
         if len(subjects) == 1:
             return subjects[0]
@@ -51,11 +51,11 @@ class SubjectNames:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The common basis of the clauses about several findings.
+    """The common data of the clauses about several findings.
 
-    - `names`: of their subjects.
+    - `names`: the names of the subjects.
     - `margin`: a relative difference that does not matter.
-    - `with_platforms`: clauses name the platforms; else the lead of the sentence does.
+    - `with_platforms`: the clauses name the platforms; else the lead of the sentence does.
     """
 
     names: SubjectNames
@@ -63,14 +63,14 @@ class Wording:
     with_platforms: bool
 
     def on(self, findings: Iterable[Finding]) -> list[Piece]:
-        """Name the platforms of findings: ``on a and b``; nothing where the lead names them."""
+        """Name the platforms of findings: ``on a and b``; empty if the lead names them."""
         if not self.with_platforms:
             return []
         names = platforms_named(finding.platform for finding in findings)
         return [" on ", *names]
 
     def subjects_by_platforms(self, findings: Sequence[Finding]) -> list[Piece]:
-        """List the subjects of findings; subjects of the same platforms share their names."""
+        """List the subjects of findings, grouped by platforms."""
         subjects_on: dict[Sentence, list[str]] = {}
         by_subject = grouped_by(findings, lambda finding: finding.subject)
         for subject, group in by_subject.items():

@@ -1,4 +1,4 @@
-"""Why a platform suits a class of applications or does not, in words."""
+"""Words for the suitability of a platform for a class of applications, with the reasons."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MEANING: Mapping[Suitability, str] = {
 
 
 def figure_words(ground: Evidence) -> str:
-    """Format the figure of a ground, or why there is none."""
+    """Format the value of a ground, or why there is none."""
     text = ground.printed or ground.failure
     if text:
         return text
@@ -38,7 +38,7 @@ def _words(ground: Evidence) -> str:
 
 
 def reason_of(judgement: Judgement) -> str:
-    """Return the answer in words, with its figures."""
+    """Return the answer in words, with its values."""
     reason = _by_basis(judgement)
     failed = judgement.failed
     if failed:
@@ -60,7 +60,7 @@ def reason_of(judgement: Judgement) -> str:
 
 
 def _by_basis(judgement: Judgement) -> str:
-    """Describe the basis of an answer, with its figures."""
+    """Describe the reason for an answer, with its values."""
     grounds = judgement.shown
     match judgement.basis:
         case Basis.VOIDED:
@@ -87,7 +87,7 @@ def _by_basis(judgement: Judgement) -> str:
 
 
 def _voiding_caveats(judgement: Judgement) -> str:
-    """Describe the caveats that make all grounds of a judgement meaningless."""
+    """Describe the caveats that exclude all grounds of a judgement."""
     caveats: list[Caveat] = []
     for ground in judgement.voided:
         caveats += ground.caveats

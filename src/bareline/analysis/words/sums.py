@@ -29,7 +29,7 @@ _NOUNS = {
 
 
 def sum_sentences(explanation: Explanation) -> str:
-    """Return a loss and its division in words, without the platform and without a full stop."""
+    """Return a loss and its division into terms in words, without the platform and full stop."""
     return f"{_head(explanation)}. {_division(explanation)}"
 
 
@@ -65,7 +65,7 @@ def _nouns_with_words(explanation: Explanation) -> list[str]:
 
 
 def _whole(explanation: Explanation) -> str:
-    """Name the loss that is divided: ``Of these 49 us``, or the extra time where it has no unit."""
+    """Name the loss that is divided: ``Of these 49 us``, or the extra time if it has no unit."""
     base_s = explanation.base_s
     if explanation.point.place.probe in STREAMS:
         return "Of the extra time per byte"
@@ -75,7 +75,7 @@ def _whole(explanation: Explanation) -> str:
 
 
 def _head(explanation: Explanation) -> str:
-    """Describe both times: ``MPI_Bcast of 6 KiB takes 59.0 us instead of 10.0 us``."""
+    """Describe the two times: ``MPI_Bcast of 6 KiB takes 59.0 us instead of 10.0 us``."""
     finding = explanation.finding
     place = explanation.point.place
     base_s = explanation.base_s
@@ -107,7 +107,7 @@ def _operation(explanation: Explanation) -> str:
 
 
 def _cause_part(explanation: Explanation, cause: Cause) -> _DividedPart:
-    """Return the share of a cause, and name the causes to which it may equally belong."""
+    """Return the share of a cause, with the names of the causes to which it may equally belong."""
     assert cause.share is not None
     noun = cause.noun or f"the {cause.name} ({cause.words})"
     noun += "".join(f" or the {other}" for other in cause.beside)
@@ -115,7 +115,10 @@ def _cause_part(explanation: Explanation, cause: Cause) -> _DividedPart:
 
 
 def _rest_part(explanation: Explanation, term: TermShare, *, brief: bool) -> _DividedPart:
-    """Return the part of a term that its facts leave; `brief`: without its measurement."""
+    """Return the part of a term that its facts do not explain.
+
+    - `brief`: leave out the measurement of the term.
+    """
     noun = _NOUNS[term.term]
     if term.words and not brief:
         noun += f" ({term.words})"
@@ -123,7 +126,7 @@ def _rest_part(explanation: Explanation, term: TermShare, *, brief: bool) -> _Di
 
 
 def _left(explanation: Explanation) -> str:
-    """Describe the rest, with the probes to run where the rung below is missing."""
+    """Describe the unexplained rest, with the probes to run if a measurement is missing."""
     if explanation.point.exact:
         return "no other input of the model differs"
     text = f"{explanation.amount(explanation.left)} are unexplained"

@@ -1,4 +1,4 @@
-"""The verdict at a glance: one line, and a matrix of layers and platforms."""
+"""The verdict at a glance: one line, and a table of layers and platforms."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from bareline.vocabulary.verdicts import Grade, Verdict, grade_of
 
 @dataclass(frozen=True, slots=True)
 class MatrixCell:
-    """One layer on one platform.
+    """The result of one layer on one platform.
 
-    - `mark`: a certain change before failures, equal only if all findings are equal.
-    - `words`, `subject`, `point`: the worst certain change with its interval, and its subject:
-      ``MPI ping-pong below 8 KiB, 8 B``; where no change is certain, the mark of all.
-    - `more`: how many further findings change certainly.
-    - `note`: further failures and missing points; why it is not comparable, or not measured.
+    - `mark`: the verdict; a certain difference comes before failures, and "equal" needs equality of
+      all findings.
+    - `words`, `subject`, `point`: the worst certain difference with its interval, and its subject:
+      ``MPI ping-pong below 8 KiB, 8 B``; without a certain difference, words for `mark`.
+    - `more`: how many further findings differ certainly.
+    - `note`: further failures and missing points, or why the layer is not comparable or not
+      measured.
     """
 
     mark: Verdict
@@ -42,9 +44,9 @@ class MatrixCell:
 
 @dataclass(frozen=True, slots=True)
 class VerdictMatrix:
-    """The verdict at a glance.
+    """The verdict as one line, and a table of layers and platforms.
 
-    A layer that was not measured on a platform has no square there; the baseline has none at all.
+    A layer that was not measured on a platform has no cell there; the baseline has no cells.
     """
 
     headline: Sentence
@@ -57,7 +59,7 @@ class VerdictMatrix:
 def glance(
     scope: AnswerScope, platforms: Sequence[str], baseline: str, *, promise: str
 ) -> VerdictMatrix:
-    """Condense findings about platforms into one line and a matrix."""
+    """Condense findings about platforms into one line and a table."""
     groups = grouped_by(scope.findings, lambda finding: (finding.layer, finding.platform))
     measured = {finding.layer for finding in scope.findings}
     layers = [layer for layer in Layer if layer in measured]
@@ -95,7 +97,7 @@ def _square(group: Sequence[Finding], margin: float) -> MatrixCell:
 def _changed_square(
     group: Sequence[Finding], changed: Sequence[Finding], mark: Verdict
 ) -> MatrixCell:
-    """Describe the surest and largest of the findings that change in one direction."""
+    """Describe the most certain and largest of the findings that differ in one direction."""
     largest = max(changed, key=lambda part: (part.grade is Grade.CERTAIN, part.weight))
     more = sum(finding.verdict.decided for finding in group) - 1
     point = None
@@ -124,7 +126,7 @@ def _changed_square(
 
 
 def _unchanged_square(group: Sequence[Finding], margin: float) -> MatrixCell:
-    """Describe the common verdict of findings of which none changes."""
+    """Describe the common verdict of findings without a difference."""
     verdicts = {finding.verdict for finding in group}
     mark = next(verdict for verdict in ORDER if verdict in verdicts)
     notes = []
@@ -160,7 +162,7 @@ def _undelivered(group: Sequence[Finding]) -> str:
 def layer_line(
     findings: Sequence[Finding], squares: Mapping[tuple[Layer, str], MatrixCell], layer: Layer
 ) -> Sentence:
-    """Format a layer in one sentence: on each platform how many findings change, and the worst."""
+    """Format a layer in one sentence: on each platform how many findings differ, and the worst."""
     groups = grouped_by(findings, lambda finding: (finding.layer, finding.platform))
     clauses: list[list[Piece]] = []
     for place, square in squares.items():
@@ -183,7 +185,7 @@ def layer_line(
 
 
 def _square_pieces(square: MatrixCell, group: Sequence[Finding]) -> list[Piece]:
-    """Describe the worst of the findings of a square, and count those that change."""
+    """Describe the worst finding of a table's cell, and count the findings that differ."""
     if square.point is None:
         pieces: list[Piece] = [*square.words.parts]
         if square.subject:
@@ -201,9 +203,9 @@ def _square_pieces(square: MatrixCell, group: Sequence[Finding]) -> list[Piece]:
 
 
 def _counts(findings: Sequence[Finding]) -> list[str]:
-    """Count the findings that are worse, and better, of all; likely ones are also counted apart.
+    """Count the findings that are worse, and better, of all; likely ones are also counted alone.
 
-    A finding that loses at some points and gains at other points is counted as worse.
+    A finding that loses at some points and gains at other points counts as worse.
     """
     counts = []
     losses = [finding for finding in findings if _is_worse(finding)]
@@ -227,7 +229,7 @@ def _likely_words(findings: Sequence[Finding], verdict: Verdict) -> str:
 
 
 def _is_largest(described: Finding, findings: Sequence[Finding]) -> bool:
-    """Whether no finding changes more in the same direction, as a likely one may."""
+    """Whether no other finding differs more in the same direction, as a likely one may."""
     if _is_worse(described):
         alike = [finding for finding in findings if _is_worse(finding)]
     else:
@@ -242,7 +244,7 @@ def _is_worse(finding: Finding) -> bool:
 
 
 def _marked(mark: Verdict, group: Sequence[Finding], margin: float) -> Piece:
-    """Describe the common verdict of findings of which none changes."""
+    """Describe the common verdict of findings without a difference."""
     failed, planned = _failed(group)
     if mark is Verdict.EQUIVALENT:
         return Amount(f"equal within {percent(margin)}")
@@ -254,7 +256,7 @@ def _marked(mark: Verdict, group: Sequence[Finding], margin: float) -> Piece:
 
 
 def _undecided(group: Sequence[Finding], margin: float) -> str:
-    """Describe undecided findings: too few launches, the range of a single point, or neither."""
+    """Describe undecided findings: too few launches, the range of a single point, or no reason."""
     few = [finding for finding in group if undecided_yet(finding)]
     compared = [finding for finding in group if finding.compared]
     if len(few) == len(compared):
@@ -276,7 +278,7 @@ def _undecided(group: Sequence[Finding], margin: float) -> str:
 
 
 def _failed(group: Sequence[Finding]) -> tuple[int, int]:
-    """Count the cases that failed on either side, and all planned."""
+    """Return the number of cases that failed on either platform, and of all planned cases."""
     failed_here, planned = failed_cases(group)
     failed_there, _ = failed_cases(group, baseline=True)
     return failed_here + failed_there, planned

@@ -82,9 +82,11 @@ Rule = Callable[[str, int], str]
 
 
 def _most(words: str = "it takes at most", **most: int) -> Rule:
-    return lambda problem_class, ranks: (
-        f"{words} {most[problem_class]}" if ranks > most[problem_class] else ""
-    )
+    def rule(problem_class: str, ranks: int) -> str:
+        limit = most[problem_class]
+        return f"{words} {limit}" if ranks > limit else ""
+
+    return rule
 
 
 def _ocean(problem_class: str, ranks: int) -> str:

@@ -7,7 +7,7 @@ description.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, field, make_dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -219,14 +219,16 @@ class ProgramProbe(Probe[Any]):
         if program.folder:
             return self._in_folder(layout, params)
         fillings = _known(params, layout)
-        argv = [_filled(word, fillings) for word in program.command]
-        steps = [[_filled(word, fillings) for word in step] for step in program.steps]
+        argv = _filled_words(program.command, fillings)
+        steps = [_filled_words(step, fillings) for step in program.steps]
         inputs = {name: _filled(text, fillings) for name, text in program.inputs.items()}
         started = [words[0] for words in (argv, *steps) if "/" not in words[0]]
         # A platform writes all files into one folder; the script puts them into their folders.
         flat = {name: name.replace("/", "%") for name in inputs}
         lines = [f"<{flat[name]}\n>{name}\n" for name in inputs if "/" in name]
-        lines += ["".join(f"={word}\n" for word in step) + ".\n" for step in steps]
+        for step in steps:
+            lines += (f"={word}\n" for word in step)
+            lines.append(".\n")
         inputs = {flat[name]: text for name, text in inputs.items()}
         inputs |= {_SCRIPT_NAME: _SCRIPT, _STEPS_NAME: "".join(lines)}
         env = {"OMP_NUM_THREADS": str(layout.threads_per_rank), **program.env}
@@ -278,10 +280,10 @@ class ProgramProbe(Probe[Any]):
                 values = [f"{name} = {measured[name]:g}" for name in sorted(condition.names)]
                 raise ParseError(f"the result is wrong: {text} is false ({listing(values)})")
         measurements = (Sample(name, value) for name, value in figures.items())
-        prints_kernels = TELL_KERNELS in program.env.items()
+        facts = kernels_printed(output) if TELL_KERNELS in program.env.items() else {}
         return ProbeReading(
             samples=(*measurements, Sample("launch_time", output.duration_s)),
-            facts=kernels_printed(output) if prints_kernels else {},
+            facts=facts,
         )
 
 
@@ -292,9 +294,14 @@ def _known(params: Any, layout: Layout) -> dict[str, Scalar]:
 
 
 def _filled(text: str, fillings: Mapping[str, Scalar]) -> str:
-    return _PLACEHOLDER.sub(
-        lambda match: str(fillings[match[1]]) if match[1] in fillings else match[0], text
-    )
+    def filling(placeholder: re.Match[str]) -> str:
+        return str(fillings.get(placeholder[1], placeholder[0]))
+
+    return _PLACEHOLDER.sub(filling, text)
+
+
+def _filled_words(words: Iterable[str], fillings: Mapping[str, Scalar]) -> list[str]:
+    return [_filled(word, fillings) for word in words]
 
 
 def program_probe(name: str, program: Program, about: str = "") -> Probe[Any]:

@@ -63,6 +63,15 @@ class HpccParams:
         return max(self.nb, fits // self.nb * self.nb)
 
 
+def _summary_metrics() -> dict[str, Metric]:
+    """Return the metrics of the summary; those of single runs are no details here."""
+    metrics = hpcc.summary_metrics()
+    for name, metric in metrics.items():
+        if _SINGLE.search(name):
+            metrics[name] = Metric(metric.unit, metric.better)
+    return metrics
+
+
 class Hpcc(Probe[HpccParams]):
     """The probe of the whole suite, with every value of its summary.
 
@@ -78,10 +87,7 @@ class Hpcc(Probe[HpccParams]):
     source: ClassVar[str] = "HPC Challenge 1.5, run as it is"
     params = HpccParams
     metrics: ClassVar[Mapping[str, Metric]] = {
-        **{
-            name: Metric(metric.unit, metric.better) if _SINGLE.search(name) else metric
-            for name, metric in hpcc.summary_metrics().items()
-        },
+        **_summary_metrics(),
         "hpl_efficiency": Metric("1", "higher"),
     }
     min_ranks: ClassVar[int] = 2

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -68,11 +69,12 @@ def input_text(order: int, block: int, ranks: int, *, to_stdout: bool) -> str:
     - `to_stdout`: whether results go to standard output; HPC Challenge writes them to its own file.
     """
     rows, columns = squarest(ranks)
+    device = 6 if to_stdout else 8
     return (
         "HPLinpack benchmark input file\n"
         "made by bareline\n"
         "HPL.out      output file name (if any)\n"
-        f"{6 if to_stdout else 8}            device out (6=stdout,7=stderr,file)\n"
+        f"{device}            device out (6=stdout,7=stderr,file)\n"
         "1            number of problem sizes (N)\n"
         f"{order:<12} Ns\n"
         "1            number of NBs\n"
@@ -118,8 +120,14 @@ class LinpackMpi(Probe[LinpackMpiParams]):
     def command(self, params: LinpackMpiParams, layout: Layout) -> Command:
         """Return the command of our program, with the input that it needs if it starts xhpl."""
         threads = str(layout.threads_per_rank)
-        may_be_hpl = params.program != "scalapack"
-        data = input_text(params.n, params.nb, layout.ranks, to_stdout=True)
+        env = [("OMP_NUM_THREADS", threads), ("OPENBLAS_NUM_THREADS", threads)]
+        inputs: tuple[tuple[str, str], ...] = ()
+        if params.program != "scalapack":
+            # An xhpl has no header that could name its kernels.
+            env.append(TELL_KERNELS)
+            data = input_text(params.n, params.nb, layout.ranks, to_stdout=True)
+            inputs = (("HPL.dat", data),)
+        requires = ("xhpl",) if params.program == "xhpl" else ()
         return Command(
             argv=(
                 "{native}/linpack_mpi",
@@ -127,21 +135,17 @@ class LinpackMpi(Probe[LinpackMpiParams]):
                 *("--threads", threads, *options(params, "budget_s")),
             ),
             mpi=True,
-            env=(
-                ("OMP_NUM_THREADS", threads),
-                ("OPENBLAS_NUM_THREADS", threads),
-                # An xhpl has no header that could name its kernels.
-                *((TELL_KERNELS,) if may_be_hpl else ()),
-            ),
-            inputs=(("HPL.dat", data),) if may_be_hpl else (),
-            requires=("xhpl",) if params.program == "xhpl" else (),
+            env=tuple(env),
+            inputs=inputs,
+            requires=requires,
         )
 
     def parse(self, params: LinpackMpiParams, output: Output) -> ProbeReading:
         if params.program != "scalapack" and hpl.TITLE.search(output.stdout):
+            caveats = (_BY_XHPL,) if params.program == "auto" else ()
             return ProbeReading(
                 samples=_hpl_samples(params, output.stdout),
-                caveats=(_BY_XHPL,) if params.program == "auto" else (),
+                caveats=caveats,
                 facts=kernels_printed(output),
             )
         if params.program == "xhpl":
@@ -160,7 +164,8 @@ class LinpackMpi(Probe[LinpackMpiParams]):
 
 
 def _hpl_samples(params: LinpackMpiParams, text: str) -> tuple[Sample, ...]:
-    trials = [trial for launch in split_before(hpl.TITLE, text) for trial in hpl.read(launch)]
+    launches = split_before(hpl.TITLE, text)
+    trials = list(chain.from_iterable(map(hpl.read, launches)))
     if len(trials) != 1:
         raise ParseError(
             f"HPL solved {len(trials)} systems, not one: is it linked with the platform's MPI?"

@@ -140,12 +140,17 @@ class Fft(Nodebench[FftParams]):
 
     def samples(self, params: FftParams, report: Report) -> Iterable[Sample]:
         requested = [("1d", params.n), ("3d", params.n3)]
-        measured = [(point.at.get("transform"), point.at.get("length")) for point in report.points]
+        measured = [
+            (point.coordinates.get("transform"), point.coordinates.get("length"))
+            for point in report.points
+        ]
         if measured != requested:
             raise ParseError(f"the output has the transforms {measured} instead of {requested}")
         for point in report.points:
             # The length is a parameter of the trial already.
-            yield from spread_samples(point, "rate", "rate", {"transform": point.at["transform"]})
+            yield from spread_samples(
+                point, "rate", "rate", {"transform": point.coordinates["transform"]}
+            )
         yield Sample("cores", report.count("threads"))
 
 
@@ -185,7 +190,8 @@ class Linpack(Nodebench[LinpackParams]):
     repeated = ("mode",)
 
     def words(self, params: LinpackParams) -> Iterable[str]:
-        return ("memory_share" if params.memory_share else "n", "repeat", "mode", "budget_s")
+        order = "memory_share" if params.memory_share else "n"
+        return (order, "repeat", "mode", "budget_s")
 
     def samples(self, params: LinpackParams, report: Report) -> Iterable[Sample]:
         if not params.memory_share:
@@ -200,7 +206,7 @@ def solved_order(point: MeasuredPoint) -> int:
     Raises ParseError: the solution did not pass, or the order is missing.
     """
     residual = point.number("residual")
-    order = point.at.get("n")
+    order = point.coordinates.get("n")
     if not 0 <= residual < _MOST_RESIDUAL:
         raise ParseError(f"the residual {residual:g} is not below {_MOST_RESIDUAL:g}")
     if isinstance(order, bool) or not isinstance(order, int) or order < 1:
@@ -242,13 +248,15 @@ class Peak(Nodebench[PeakParams]):
         """Yield the rate of each instruction set; the last point is the widest set."""
         widest = 0.0
         for point in report.points:
-            words = str(point.at.get("instructions")).split()
+            words = str(point.coordinates.get("instructions")).split()
             if words[:1] == ["sve"] and words[1:] and _WIDTH.fullmatch(words[1]):
                 del words[1]
             if not words or not set(words) <= _SETS:
-                raise ParseError(f"the point {dict(point.at)} has an unknown instruction set")
+                raise ParseError(
+                    f"the point {dict(point.coordinates)} has an unknown instruction set"
+                )
             widest = point.positive("rate", "median")
-            yield Sample("set_rate", widest, point.at)
+            yield Sample("set_rate", widest, point.coordinates)
         yield Sample("rate", widest)
         yield Sample("cores", report.count("threads"))
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -58,8 +59,9 @@ class FioParams:
 
     @property
     def ways(self) -> tuple[str, ...]:
-        both = self.rw in ("rw", "randrw")
-        return ("read", "write") if both else ("read",) if "read" in self.rw else ("write",)
+        if self.rw in ("rw", "randrw"):
+            return ("read", "write")
+        return ("read",) if "read" in self.rw else ("write",)
 
 
 class Fio(Probe[FioParams]):
@@ -93,7 +95,8 @@ class Fio(Probe[FioParams]):
     def parse(self, params: FioParams, output: Output) -> ProbeReading:
         requested: dict[str, str | int] = {"job": _JOB, "rw": params.rw, "bs": params.bs}
         requested |= {"direct": int(params.direct), "ioengine": params.ioengine}
-        readings = [item for text in split_documents(output.stdout) for item in fio.read(text)]
+        documents = split_documents(output.stdout)
+        readings = list(chain.from_iterable(map(fio.read, documents)))
         samples: list[Sample] = []
         for item in readings:
             measured = item.samples

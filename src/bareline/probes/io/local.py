@@ -92,7 +92,7 @@ class Sequential(Probe[SequentialParams]):
 
     def parse(self, params: SequentialParams, output: Output) -> ProbeReading:
         points = read_report(output, "iobench", "sequential").points
-        sizes = [point.at.get("block_bytes") for point in points]
+        sizes = [point.coordinates.get("block_bytes") for point in points]
         if sizes != params.blocks_bytes:
             raise ParseError(f"the test used blocks of {sizes} B instead of {params.blocks_bytes}")
         samples: list[Sample] = []
@@ -102,15 +102,17 @@ class Sequential(Probe[SequentialParams]):
 
 
 def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]:
-    block_bytes = int(str(point.at["block_bytes"]))
+    block_bytes = int(str(point.coordinates["block_bytes"]))
     whole_bytes = params.file_bytes // block_bytes * block_bytes
     written_bytes = point.number("written_bytes")
     sync_s = point.number("sync_s")
     cached = params.mode == "direct" and point.number("cached_after_write_bytes") > 0
     unread = point.number("cached_before_read_bytes") > 0
+    of_writing = ("not-direct",) if cached else ()
+    of_reading = ("page-cache",) if unread else ()
     ways = (
-        ("write", written_bytes, whole_bytes, sync_s, ("not-direct",) if cached else ()),
-        ("read", point.number("read_bytes"), written_bytes, 0.0, ("page-cache",) if unread else ()),
+        ("write", written_bytes, whole_bytes, sync_s, of_writing),
+        ("read", point.number("read_bytes"), written_bytes, 0.0, of_reading),
     )
     for way, moved_bytes, most_bytes, more_s, caveats in ways:
         if not 0 < moved_bytes <= most_bytes:
@@ -119,11 +121,13 @@ def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]
         calls_s = point.quantile(f"{way}_time", "mean") * moved_bytes / block_bytes
         _check_amount(way, moved_bytes, rate, calls_s + more_s)
         short = ("short-file",) if moved_bytes < whole_bytes else ()
-        yield Sample(f"{way}_rate", rate, point.at, (*caveats, *short))
+        yield Sample(f"{way}_rate", rate, point.coordinates, (*caveats, *short))
         for name in _CALL:
             value = point.quantile(f"{way}_time", name)
-            yield Sample(f"{way}_call_{name}", value, point.at, (*caveats, *short))
-    yield Sample("sync_share", sync_s * point.number("loop_write_rate") / written_bytes, point.at)
+            yield Sample(f"{way}_call_{name}", value, point.coordinates, (*caveats, *short))
+    yield Sample(
+        "sync_share", sync_s * point.number("loop_write_rate") / written_bytes, point.coordinates
+    )
     yield from _cached_samples(point, written_bytes)
 
 
@@ -144,14 +148,14 @@ def _cached_samples(point: MeasuredPoint, written_bytes: float) -> Iterator[Samp
     if "loop_cached_read_rate" not in point.fields:
         return
     rate = point.positive("loop_cached_read_rate")
-    block_bytes = int(str(point.at["block_bytes"]))
+    block_bytes = int(str(point.coordinates["block_bytes"]))
     read_bytes = point.number("cached_read_bytes")
     calls_s = point.quantile("cached_read_time", "mean") * read_bytes / block_bytes
     if not 0 < read_bytes <= written_bytes:
         raise ParseError(f"the cached read moved {read_bytes:g} B instead of {written_bytes:g} B")
     _check_amount("cached read", read_bytes, rate, calls_s)
     if point.number("kept_bytes") >= written_bytes:
-        yield Sample("cached_read_rate", rate, point.at)
+        yield Sample("cached_read_rate", rate, point.coordinates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,15 +187,15 @@ class CreateParams:
     @property
     def calls(self) -> dict[str, int]:
         """Number of timings of each step, in the order of iobench's output."""
-        calls = {
-            "create": self.files,
-            "write": self.files if self.file_bytes else 0,
-            "sync": self.files if self.sync == "fsync" else 0,
-            "close": self.files,
-            "file": self.files,
-            "directory_sync": self.directories if self.sync == "directory" else 0,
-            "unlink": self.files,
-        }
+        calls = {"create": self.files}
+        if self.file_bytes:
+            calls["write"] = self.files
+        if self.sync == "fsync":
+            calls["sync"] = self.files
+        calls |= {"close": self.files, "file": self.files}
+        if self.sync == "directory":
+            calls["directory_sync"] = self.directories
+        calls["unlink"] = self.files
         return {phase: number for phase, number in calls.items() if number}
 
 
@@ -223,7 +227,7 @@ class Create(Probe[CreateParams]):
     def parse(self, params: CreateParams, output: Output) -> ProbeReading:
         """Return the values of iobench's output; ``phase = "file"`` is all steps of one file."""
         points = read_report(output, "iobench", "create").points
-        phases = [point.at.get("phase") for point in points]
+        phases = [point.coordinates.get("phase") for point in points]
         requested = list(params.calls)
         if phases != requested:
             raise ParseError(f"the output has the phases {phases} instead of {requested}")
@@ -234,14 +238,15 @@ class Create(Probe[CreateParams]):
             if point.number("iterations") != expected:
                 raise ParseError(f"the phase {phase} is not of {expected} calls")
             median_s = point.positive("time", "median")
-            samples.append(Sample("phase_time", median_s, point.at))
-            samples.append(Sample("phase_time_p99", point.quantile("time", "p99"), point.at))
+            samples.append(Sample("phase_time", median_s, point.coordinates))
+            samples.append(
+                Sample("phase_time_p99", point.quantile("time", "p99"), point.coordinates)
+            )
         for metric, phase in (("create_rate", "file"), ("unlink_rate", "unlink")):
             point = by_phase[phase]
             samples.append(Sample(metric, point.positive("loop_rate")))
-        return ProbeReading(
-            tuple(samples), caveats=("not-synced",) if params.sync == "none" else ()
-        )
+        caveats = ("not-synced",) if params.sync == "none" else ()
+        return ProbeReading(tuple(samples), caveats=caveats)
 
 
 PROBES = (Sequential(), Create())

@@ -68,10 +68,10 @@ def _phase_samples(
     Raises ParseError: the values of the phase contradict each other.
     """
     name = "phase" if phase else metric.removesuffix("_rate")
-    field = f"loop_{'rate' if phase else metric}"
+    field = "rate" if phase else metric
     ranks = f"{name}_rank_time"
     time_s = point.positive(f"{name}_time_s")
-    rate = point.positive(field)
+    rate = point.positive(f"loop_{field}")
     slowest_s = point.positive(ranks, "max")
     median_s = point.positive(ranks, "median")
     call_max_s = point.number(f"{name}_call_max_s")
@@ -79,11 +79,14 @@ def _phase_samples(
         raise ParseError(f"{name}: rate, amount and time contradict each other")
     if not call_max_s <= slowest_s <= time_s * (1 + 1e-9):
         raise ParseError(f"{name}: one rank took longer than the whole measurement")
-    local = () if report.header.get("one_folder") is True else ("node-local",)
-    caveats = (*local, *(("too-short",) if time_s < _SUSTAINED_S else ()), *doubts)
+    caveats: tuple[str, ...] = tuple(doubts)
+    if time_s < _SUSTAINED_S:
+        caveats = ("too-short", *caveats)
+    if report.header.get("one_folder") is not True:
+        caveats = ("node-local", *caveats)
     yield Sample(metric, rate, {}, caveats)
     coordinates = {"phase": phase} if phase else {}
-    of_rank = "rank_rate" if phase else f"rank_{metric}"
+    of_rank = f"rank_{field}"
     yield Sample(f"{name}_time", time_s, coordinates, caveats)
     yield Sample(f"{name}_call_max", call_max_s, coordinates, caveats)
     yield Sample(f"slowest_{of_rank}", each / slowest_s, coordinates, caveats)
@@ -146,6 +149,15 @@ class ParallelParams:
         return self.block_bytes * self.segments
 
 
+def _details(way: str) -> dict[str, Metric]:
+    return {
+        f"slowest_rank_{way}_rate": Metric("B/s", "higher", detail=True),
+        f"median_rank_{way}_rate": Metric("B/s", "higher", detail=True),
+        f"{way}_time": Metric("s", "none", detail=True),
+        f"{way}_call_max": Metric("s", "lower", detail=True),
+    }
+
+
 class Parallel(Probe[ParallelParams]):
     """The probe of files that all ranks write, sync and uncache, and other ranks read."""
 
@@ -158,16 +170,8 @@ class Parallel(Probe[ParallelParams]):
     metrics: ClassVar[Mapping[str, Metric]] = {
         "write_rate": Metric("B/s", "higher"),
         "read_rate": Metric("B/s", "higher"),
-        **{
-            name.format(way): metric
-            for way in ("write", "read")
-            for name, metric in {
-                "slowest_rank_{}_rate": Metric("B/s", "higher", detail=True),
-                "median_rank_{}_rate": Metric("B/s", "higher", detail=True),
-                "{}_time": Metric("s", "none", detail=True),
-                "{}_call_max": Metric("s", "lower", detail=True),
-            }.items()
-        },
+        **_details("write"),
+        **_details("read"),
         "open_time": Metric("s", "lower", detail=True),
         "close_time": Metric("s", "lower", detail=True),
         "sync_share": Metric("1", "none", detail=True),
@@ -185,7 +189,7 @@ class Parallel(Probe[ParallelParams]):
 
     def parse(self, params: ParallelParams, output: Output) -> ProbeReading:
         report = _read_job(output, "parallel", asdict(params))
-        if len(report.points) != 1 or report.points[0].at:
+        if len(report.points) != 1 or report.points[0].coordinates:
             raise ParseError("one point without parameters was expected")
         point = report.point
         ranks = report.count("ranks")
@@ -268,7 +272,7 @@ class Metadata(Probe[MetadataParams]):
         requested = asdict(params)
         requested["size_bytes"] = requested.pop("file_bytes")
         report = _read_job(output, "metadata", requested)
-        phases = tuple(point.at.get("phase") for point in report.points)
+        phases = tuple(point.coordinates.get("phase") for point in report.points)
         if phases != _PHASES:
             raise ParseError(f"the output has the phases {list(phases)} instead of {list(_PHASES)}")
         calls = params.items * report.count("ranks")

@@ -81,13 +81,13 @@ class Stream(Nodebench[StreamParams]):
 
     def samples(self, params: StreamParams, report: Report) -> Iterable[Sample]:
         threads = report.count("threads")
-        kernels = [point.at.get("kernel") for point in report.points]
+        kernels = [point.coordinates.get("kernel") for point in report.points]
         if kernels != list(_KERNELS):
             raise ParseError(f"the output has the kernels {kernels} instead of {list(_KERNELS)}")
         for point in report.points:
-            yield from spread_samples(point, "rate", "bandwidth", point.at)
+            yield from spread_samples(point, "rate", "bandwidth", point.coordinates)
             per_core = point.quantile("rate", "median") / threads
-            yield Sample("bandwidth_per_core", per_core, point.at)
+            yield Sample("bandwidth_per_core", per_core, point.coordinates)
 
     def arrays_of(self, report: Report) -> Mapping[str, int]:
         return {"": report.requested_bytes}
@@ -129,7 +129,7 @@ class RandomAccess(Nodebench[RandomAccessParams]):
     def samples(self, params: RandomAccessParams, report: Report) -> Iterable[Sample]:
         point = report.point
         errors = point.number("errors")
-        size_bytes = point.at.get("size_bytes")
+        size_bytes = point.coordinates.get("size_bytes")
         if not isinstance(size_bytes, int) or not 0 <= errors <= _MOST_WRONG * size_bytes / 8:
             raise ParseError(f"{errors:.0f} words of a table of {size_bytes} B are wrong")
         # The size is a parameter of the trial, or the node's own.
@@ -165,13 +165,17 @@ class LatencyParams:
 
     def points(self) -> list[dict[str, int]]:
         """Return the working sets with page sizes, in bytes."""
-        return [
-            {"page_bytes": page, "working_set_bytes": size}
-            for power in range(7, self.max_bytes.bit_length())
-            for size in (1 << power, 3 << power >> 1)
-            if self.min_bytes <= size <= self.max_bytes
-            for page in _PAGE_BYTES[self.pages]
-        ]
+        sizes: list[int] = []
+        for power in range(7, self.max_bytes.bit_length()):
+            sizes += (1 << power, 3 << power >> 1)
+        points: list[dict[str, int]] = []
+        for size in sizes:
+            if self.min_bytes <= size <= self.max_bytes:
+                points += (
+                    {"page_bytes": page, "working_set_bytes": size}
+                    for page in _PAGE_BYTES[self.pages]
+                )
+        return points
 
 
 class MemoryLatency(Nodebench[LatencyParams]):
@@ -195,7 +199,7 @@ class MemoryLatency(Nodebench[LatencyParams]):
 
     def samples(self, params: LatencyParams, report: Report) -> Iterable[Sample]:
         measured = [
-            *(point.at for point in report.points),
+            *(point.coordinates for point in report.points),
             *(cut.get("point") for cut in report.cut),
         ]
         requested = params.points()
@@ -204,9 +208,9 @@ class MemoryLatency(Nodebench[LatencyParams]):
                 f"the output has {len(measured)} points instead of the requested {len(requested)}"
             )
         for point in report.points:
-            yield from spread_samples(point, "time", "latency", point.at)
+            yield from spread_samples(point, "time", "latency", point.coordinates)
             mean = point.positive("loop_mean")
-            yield Sample("latency_loop_mean", mean, point.at)
+            yield Sample("latency_loop_mean", mean, point.coordinates)
 
     def caveats_of(self, report: Report) -> tuple[str, ...]:
         return ("pages-not-given",) if report.cut else ()

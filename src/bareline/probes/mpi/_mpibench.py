@@ -73,7 +73,7 @@ class MpiParams:
         powers = [1 << power for power in range(self.max_bytes.bit_length())]
         middles = [3 * size // 2 for size in powers if size >= 16] if self.between else []
         sizes = sorted(size for size in powers + middles if least <= size <= self.max_bytes)
-        return ([0] if least == 0 else []) + sizes
+        return [0, *sizes] if least == 0 else sizes
 
     def options(self, smallest: int = 0) -> tuple[str, ...]:
         """Return the program's options, with no size below the benchmark's smallest."""
@@ -120,9 +120,9 @@ def rate_metrics(metric: str = "bandwidth", unit: str = "B/s") -> dict[str, Metr
 
 def latency_samples(point: MeasuredPoint) -> Iterable[Sample]:
     """Yield the samples of `latency_metrics`."""
-    yield from spread_samples(point, "time", "latency", point.at)
+    yield from spread_samples(point, "time", "latency", point.coordinates)
     for name in _MEANS:
-        yield Sample(f"latency_{name}", point.positive(name), point.at)
+        yield Sample(f"latency_{name}", point.positive(name), point.coordinates)
 
 
 def mean_of_loop(samples: Iterable[Sample]) -> Iterable[Sample]:
@@ -134,16 +134,17 @@ def mean_of_loop(samples: Iterable[Sample]) -> Iterable[Sample]:
     """
     sequence = tuple(samples)
     mean = next(sample.value for sample in sequence if sample.metric == "latency_loop_mean")
-    return [replace(each, value=mean) if each.metric == "latency" else each for each in sequence]
+    for sample in sequence:
+        yield replace(sample, value=mean) if sample.metric == "latency" else sample
 
 
 def rate_samples(
     point: MeasuredPoint, series: str = "rate", metric: str = "bandwidth"
 ) -> Iterable[Sample]:
     """Yield the samples of `rate_metrics` from a series and its loop mean."""
-    yield from spread_samples(point, series, metric, point.at)
+    yield from spread_samples(point, series, metric, point.coordinates)
     mean = point.positive(f"loop_{series}")
-    yield Sample(f"{metric}_loop_mean", mean, point.at)
+    yield Sample(f"{metric}_loop_mean", mean, point.coordinates)
 
 
 class MpiFunction(Probe[Any]):
@@ -181,15 +182,16 @@ class MpiFunction(Probe[Any]):
         for point in report.points:
             measured = self.point_samples(point)
             samples += mean_of_loop(measured) if looped else measured
-        return ProbeReading(tuple(samples), caveats=("cut",) if report.cut else ())
+        caveats = ("cut",) if report.cut else ()
+        return ProbeReading(tuple(samples), caveats=caveats)
 
     def check_points(self, params: Any, report: Report) -> None:
-        cut: Iterable[Any] = (cut.get("point") for cut in report.cut)
-        measured = [point.at.get("size_bytes") for point in report.points]
-        measured += [
-            coordinates.get("size_bytes") if isinstance(coordinates, dict) else None
-            for coordinates in cut
-        ]
+        measured = [point.coordinates.get("size_bytes") for point in report.points]
+        for cut in report.cut:
+            coordinates = cut.get("point")
+            if not isinstance(coordinates, dict):
+                coordinates = {}
+            measured.append(coordinates.get("size_bytes"))
         requested = params.sizes(self.smallest_bytes)
         if sorted(measured, key=str) != sorted(requested, key=str):
             raise ParseError(f"the output has the sizes {measured} instead of {requested}")

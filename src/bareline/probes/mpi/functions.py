@@ -116,7 +116,7 @@ class SizelessFunction(MpiFunction):
     params: type[Any] = MpiSizelessParams
 
     def check_points(self, params: Any, report: Report) -> None:
-        points = [dict(point.at) for point in report.points]
+        points = [dict(point.coordinates) for point in report.points]
         if points != [{}]:
             raise ParseError(f"{len(points)} points, but the benchmark has only one")
 
@@ -124,11 +124,11 @@ class SizelessFunction(MpiFunction):
 def _with_bandwidth(point: MeasuredPoint) -> Iterable[Sample]:
     """Yield the samples of a ping-pong and its bandwidth: message size divided by latency."""
     yield from latency_samples(point)
-    size_bytes = point.at.get("size_bytes")
+    size_bytes = point.coordinates.get("size_bytes")
     if not isinstance(size_bytes, int):
-        raise ParseError(f"the result at {dict(point.at)} has no message size")
+        raise ParseError(f"the result at {dict(point.coordinates)} has no message size")
     if size_bytes:
-        yield Sample("bandwidth", size_bytes / point.quantile("time", "median"), point.at)
+        yield Sample("bandwidth", size_bytes / point.quantile("time", "median"), point.coordinates)
 
 
 def _with_rate(point: MeasuredPoint) -> Iterable[Sample]:
@@ -137,7 +137,7 @@ def _with_rate(point: MeasuredPoint) -> Iterable[Sample]:
     A rank both sends and receives a message in the measured time.
     """
     yield from latency_samples(point)
-    if point.at.get("size_bytes"):
+    if point.coordinates.get("size_bytes"):
         yield from rate_samples(point)
 
 
@@ -155,7 +155,7 @@ def _of_ends(point: MeasuredPoint) -> Iterable[Sample]:
     meaningful.
     """
     for metric in ("send", "receive"):
-        yield Sample(metric, point.positive(metric, "median"), point.at)
+        yield Sample(metric, point.positive(metric, "median"), point.coordinates)
 
 
 def _of_overlap(point: MeasuredPoint) -> Iterable[Sample]:
@@ -168,8 +168,10 @@ def _of_overlap(point: MeasuredPoint) -> Iterable[Sample]:
         ("latency_alone", "time_communication"),
         ("computation", "time_computation"),
     ):
-        yield Sample(metric, positive(point.quantile(series, "median"), metric, point), point.at)
-    yield Sample("overlap", point.number("overlap"), point.at)
+        yield Sample(
+            metric, positive(point.quantile(series, "median"), metric, point), point.coordinates
+        )
+    yield Sample("overlap", point.number("overlap"), point.coordinates)
 
 
 def _of_init(point: MeasuredPoint) -> Iterable[Sample]:

@@ -78,11 +78,12 @@ def installed_command(program: str, options: Sequence[str], params: Any, variabl
       either, the program must be on the path.
     """
     folder = params.folder or os.environ.get(variable, "")
+    requires = ("sh",) if folder or params.module else ("sh", program)
     return Command(
         argv=("sh", f"{{workdir}}/{_NAME}", params.module, folder, program, *options),
         mpi=True,
         inputs=((_NAME, LOAD_MODULE + _SCRIPT),),
-        requires=("sh",) if folder or params.module else ("sh", program),
+        requires=requires,
     )
 
 
@@ -222,16 +223,19 @@ class ImbParams:
             raise ValueError(f"max_bytes = {self.max_bytes} is not a power of two above 1")
 
     def options(self, ranks: int) -> tuple[str, ...]:
-        summed = self.red_data_type if self.benchmark in _REDUCTIONS else "float"
-        chosen = {
-            "-npmin": 2 if self.benchmark in _PAIRS else ranks,
-            "-msglog": self.max_bytes and self.max_bytes.bit_length() - 1,
-            "-iter": self.iterations,
-            "-red_data_type": "" if summed == "float" else summed,
-            "-root_shift": "" if self.root_shift == "off" else self.root_shift,
-            "-sync": "" if self.sync == "on" else self.sync,
-        }
-        return tuple(word for name, n in chosen.items() if n for word in (name, str(n)))
+        fewest_ranks = 2 if self.benchmark in _PAIRS else ranks
+        words = ["-npmin", str(fewest_ranks)]
+        if self.max_bytes:
+            words += ("-msglog", str(self.max_bytes.bit_length() - 1))
+        if self.iterations:
+            words += ("-iter", str(self.iterations))
+        if self.benchmark in _REDUCTIONS and self.red_data_type != "float":
+            words += ("-red_data_type", self.red_data_type)
+        if self.root_shift != "off":
+            words += ("-root_shift", self.root_shift)
+        if self.sync != "on":
+            words += ("-sync", self.sync)
+        return tuple(words)
 
 
 class Imb(Probe[ImbParams]):

@@ -153,10 +153,9 @@ class NpbProgram(Kernel):
     def _amounts(self, params: ClassParams) -> Mapping[str, float]:
         kernel = self.name.removeprefix("npb.")
         large = params.problem_class in BEYOND_CACHES
-        amounts = {
-            "arithmetic": DONE_PER_COUNTED.get(kernel, 0.0),
-            "traffic": BYTES_PER_COUNTED.get(kernel, 0.0) if large else 0.0,
-        }
+        amounts = {"arithmetic": DONE_PER_COUNTED.get(kernel, 0.0)}
+        if large:
+            amounts["traffic"] = BYTES_PER_COUNTED.get(kernel, 0.0)
         return {metric: amount for metric, amount in amounts.items() if amount}
 
 
@@ -243,14 +242,19 @@ _ROWS = (
     ("sp", "flow solver, scalar systems; memory and many messages", _cells("sp")),
     ("lu", "pipelined flow solver; many small messages", _lu),
 )
-PROBES = tuple(
-    declared(
+
+
+def _probe(kernel: str, summary: str, rank_rule: Callable[[str, int], str]) -> NpbProgram:
+    title = kernel.upper()
+    params = ClassParams if kernel == "ep" else NpbParams
+    return declared(
         NpbProgram,
         f"npb.{kernel}",
-        title=f"the NAS benchmark {kernel.upper()}",
-        summary=f"NAS {kernel.upper()}: {summary}",
-        params=ClassParams if kernel == "ep" else NpbParams,
+        title=f"the NAS benchmark {title}",
+        summary=f"NAS {title}: {summary}",
+        params=params,
         rank_rule=rank_rule,
     )
-    for kernel, summary, rank_rule in _ROWS
-)
+
+
+PROBES = tuple(_probe(*row) for row in _ROWS)

@@ -1,6 +1,7 @@
-"""Where a loss comes from: a sum of terms, and the facts that differ and change them.
+"""Explain a loss: a sum of terms, and the facts that differ and change the terms.
 
-The extra time of an operation is the sum of its terms, each measured by the rung below on both
-platforms, and of a rest. A cause is a fact that differs and has a share of a term, with bounds. A
-cause that its own measurement contradicts is withdrawn, with the reason.
+The extra time of an operation is a sum of terms and an unexplained rest. A term is measured by
+benchmarks of the layer below, on both platforms. A cause is a fact that differs between the
+platforms and has a share of a term, with bounds. A cause that a measurement contradicts is
+withdrawn, with the reason.
 """

@@ -1,4 +1,4 @@
-"""Rules and their input: a loss, the facts of both platforms, and other measurements."""
+"""Rules, and their input: a loss, the facts of both platforms, and other measurements."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Measurement:
 
     @property
     def words(self) -> str:
-        """How much worse it is: ``TCP throughput (nuttcp) is 2.00 [1.95, 2.05] times worse``."""
+        """The result in words: ``TCP throughput (nuttcp) is 2.00 [1.95, 2.05] times worse``."""
         return f"{self.finding.subject} is {times(self.ratio)}"
 
     @property
     def contradicts(self) -> str:
-        """Why it contradicts a cause whose effect it measures; empty where it does not."""
+        """Why the result contradicts a cause whose effect the probe measures, or empty."""
         if self.point.verdict in (Verdict.EQUIVALENT, Verdict.FASTER):
             ratio = with_interval(self.ratio)
             return f"{self.finding.subject} is not worse ({ratio})"
@@ -44,18 +44,19 @@ class Measurement:
 
     @property
     def certain(self) -> bool:
-        """Whether it is certainly worse."""
+        """Whether the result is certainly worse than the baseline's."""
         return self.point.verdict is Verdict.SLOWER
 
 
 @dataclass(frozen=True, slots=True)
 class LossCase:
-    """The input of a rule.
+    """A loss with all data that a rule needs to find its causes.
 
     - `findings`: all findings of the same platform; `others`: findings of the same probe on other
       platforms, with their facts.
-    - `split`: a program's time split into computation and communication; None where unknown.
-    - `replayed`: the terms of its replayed loss, which also predict; empty without a replay.
+    - `split`: a program's time divided into computation and communication; None if unknown.
+    - `replayed`: the terms of the program's replayed loss, which also predict; empty without a
+      replay.
     """
 
     finding: Finding
@@ -78,12 +79,12 @@ class LossCase:
         return self.facts.get(key), base_value
 
     def both_numbers(self, key: str) -> tuple[float | None, float | None]:
-        """Return a fact of the platform, and of the baseline, where it is a number above 0."""
+        """Return a fact of the platform and of the baseline; None unless it is a number above 0."""
         base_number = positive_number(self.baseline_facts, key)
         return positive_number(self.facts, key), base_number
 
     def quotient(self, *keys: str) -> float | None:
-        """Return the baseline's value over the platform's, for the first fact that both have."""
+        """Return the baseline's value over the platform's, of the first fact that both have."""
         for key in keys:
             value, base_value = self.both_numbers(key)
             if value and base_value:
@@ -92,7 +93,7 @@ class LossCase:
 
     @property
     def emulated(self) -> bool:
-        """Whether the platform's processor is software, and the baseline's is not."""
+        """Whether the platform's processor is emulated, and the baseline's is not."""
         if is_emulated({}, self.finding.own_caveats):  # which the baseline does not share
             return not is_emulated(self.baseline_facts)
         if not is_emulated(self.facts):
@@ -101,7 +102,7 @@ class LossCase:
 
     @property
     def place(self) -> Place:
-        """The place of the loss."""
+        """The place of the loss: its probe, case, metric and point."""
         return self.point.place
 
     @property
@@ -114,25 +115,27 @@ class LossCase:
 
     @property
     def extra(self) -> Share:
-        """The loss: the extra time over the baseline's."""
+        """The loss as a share: the extra time over the baseline's time."""
         assert self.point.ratio is not None
         return Share.of(self.point.ratio)
 
     @property
     def work(self) -> Work | None:
-        """The work of the operation for the network; None where unknown."""
+        """The messages and bytes of the operation; None if unknown."""
         return work_of(self.place)
 
     @property
     def base_s(self) -> float | None:
-        """The baseline's time of one message, or of one byte of a stream; None without one."""
+        """The baseline's time of one message, or of one byte of a stream; None without a value."""
         return operation_s(self.point)
 
     @property
     def sized_s(self) -> float:
-        """The baseline's time for its bytes: beyond the shortest message of the same curve.
+        """The part of the baseline's time that is due to the message's bytes.
 
-        All of its time where the curve has no other message to separate bytes from the start.
+        This is the time minus the time of the shortest message on the same curve. For the shortest
+        message it is estimated from the next size. It is the whole time if the curve has no other
+        size.
         """
         base_s = self.base_s or 0.0
         size = self.place.size_bytes or 0
@@ -149,7 +152,10 @@ class LossCase:
 
     @property
     def short_s(self) -> float:
-        """The baseline's time for its start."""
+        """The part of the baseline's time that is due to the start of the message, in s.
+
+        This is the whole time if the curve does not separate start and bytes.
+        """
         base_s = self.base_s or 0.0
         sized_s = self.sized_s
         if sized_s < base_s:
@@ -158,7 +164,7 @@ class LossCase:
 
     @property
     def _curve(self) -> list[tuple[int, float]]:
-        """The baseline's times by size, of the same curve."""
+        """The baseline's sizes and times on the curve of the loss (same probe and parameters)."""
         curve = []
         for finding in self.findings:
             if finding.probe != self.finding.probe:
@@ -172,22 +178,25 @@ class LossCase:
         return curve
 
     def on_link(self, *probes: str) -> Measurement | None:
-        """Return the result of one of some probes between nodes; a loopback measures no link."""
+        """Return the result between nodes of the first of some probes that has one, or None."""
         return self._measured(probes, lambda place: place.ran_on > 1)
 
     def on_node(self, *probes: str) -> Measurement | None:
-        """Return the result of one of some probes within a node."""
+        """Return the result within a node of the first of some probes that has one, or None."""
         return self._measured(probes, within_node)
 
     def _same_point(self, other: Finding) -> Row | None:
-        """Return the point of another platform at the same place; None without one."""
+        """Return another platform's row at the place of this loss; None without a row."""
         for point in other.compared:
             if point.place == self.place:
                 return point
         return None
 
     def against(self, other: Finding) -> Estimate | None:
-        """Return how much more is lost here than on another platform, at the same place."""
+        """Return the ratio of this loss to another platform's loss at the same place.
+
+        None unless both losses have an interval.
+        """
         ratio = self.point.ratio
         if ratio is None or not ratio.bounded:
             return None
@@ -201,7 +210,7 @@ class LossCase:
         return ratio.over(point.ratio)
 
     def _measured(self, probes: Sequence[str], where: _Where) -> Measurement | None:
-        """Return the worst point of the first probe of which it is at a place."""
+        """Return the worst point of the first probe whose worst point is at a permitted place."""
         for probe in probes:
             if probe == self.finding.probe:
                 continue
@@ -215,7 +224,7 @@ class LossCase:
         return None
 
     def points(self, probes: Collection[str], where: _Where) -> list[Measurement]:
-        """Return all points of some probes that both sides have somewhere."""
+        """Return the results of some probes at all permitted places measured on both platforms."""
         measurements = []
         for finding in self.findings:
             if finding.probe not in probes:
@@ -231,14 +240,16 @@ class LossCase:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A cause that may be found, with the facts and probes that it needs.
+    """The rule that finds one cause, with the facts and probes that it needs.
 
-    - `layers`, `only`: the layers whose losses it may explain, and which of their probes, if not
-      all.
-    - `find`: decides; it is called if every fact of `needs` is known, of ``one or another`` either.
-    - `probes`: probes that measure its effect; any of them is enough, and most causes need none.
-    - `both`: it needs facts of both platforms, not only of the slower one.
-    - `between`: it explains only losses between nodes.
+    - `layers`, `only`: the layers whose losses the cause may explain, and which of their probes;
+      empty for all probes.
+    - `find`: decides about a loss. It is called if every fact in `needs` is known; of an entry
+      ``one or another``, one fact is enough.
+    - `probes`: probes that measure the effect of the cause; one of them is enough, and most causes
+      need none.
+    - `both`: the facts of both platforms are needed, not only of the slower platform.
+    - `between`: the cause explains only losses between nodes.
     """
 
     name: str
@@ -251,16 +262,20 @@ class Rule:
     between: bool = False
 
     def concerns(self, layer: Layer, probe: str) -> bool:
-        """Whether it may explain losses of a probe."""
+        """Whether the cause may explain losses of a probe."""
         if layer not in self.layers:
             return False
         return not self.only or probe in self.only
 
 
 def bound_below(ratio: Estimate, loss: Estimate, cause: Cause, where: str) -> Cause:
-    """Return a cause whose share is the loss to a platform without it, or withdraw it.
+    """Return a cause with the loss to another platform without this cause as its share.
 
-    - `ratio`: the time over the other platform's time; `loss`: over the baseline's time.
+    The cause is withdrawn if there is no such loss.
+
+    - `ratio`: the platform's time over the other platform's time.
+    - `loss`: the platform's extra time over the baseline's time.
+    - `where`: the name of the other platform in words.
     """
     lo, hi = ratio.ends
     amount = with_interval(ratio)
@@ -280,7 +295,7 @@ def bound_below(ratio: Estimate, loss: Estimate, cause: Cause, where: str) -> Ca
 
 
 def _is_bounded(point: Row, where: _Where) -> bool:
-    """Whether a point has a ratio with an interval, at a place of a kind."""
+    """Whether a point has a ratio with an interval, at a permitted place."""
     if point.ratio is None:
         return False
     if not point.ratio.bounded:
@@ -289,12 +304,12 @@ def _is_bounded(point: Row, where: _Where) -> bool:
 
 
 def within_node(place: Place) -> bool:
-    """Return whether a place is on one node, as all of a processor and its memory is."""
+    """Whether a place is on one node; this includes all places of processor and memory probes."""
     return place.ran_on <= 1
 
 
 def times(ratio: Estimate) -> str:
-    """Write how much worse something is, with its interval."""
+    """Format a ratio with its interval and the words "times worse"."""
     return f"{with_interval(ratio)} times worse"
 
 

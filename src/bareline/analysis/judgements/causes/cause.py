@@ -1,4 +1,4 @@
-"""Causes: a fact that differs, the terms of the cost model that it changes, and their share."""
+"""Causes: facts that differ, the terms of the cost model that they change, and their shares."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ class CauseStatus(StrEnum):
     """The relation of a cause, or of all causes together, to a loss."""
 
     EXPLAINS = "explains"
-    """Nothing else is needed: the rest may be nothing."""
+    """No other cause is needed: the unexplained rest may be 0."""
     MAY_EXPLAIN = "may explain"
-    """Its bounds leave open whether it costs all of the loss or nothing."""
+    """The bounds of the cause include the whole loss and 0."""
     CONTRIBUTES = "contributes"
-    """It costs something, and a part of the loss is unexplained."""
+    """The cause costs something, and a part of the loss remains unexplained."""
     DIFFERS = "differs"
-    """It has no term of its own: its cost is unknown."""
+    """The cause has no term of its own, so its cost is unknown."""
 
 
 class Term(StrEnum):
-    """A part of an operation's time; the operation's time is the sum of them."""
+    """A part of an operation's time, which is the sum of such parts."""
 
     START = "start"
-    """The cost of every message, however short it is."""
+    """The start-up time of every message, however short the message is."""
     BYTES = "bytes"
-    """The additional cost of bytes over a link."""
+    """The additional time for bytes over a link."""
     COPIES = "copies"
-    """The cost of a second copy of a message within a node."""
+    """The time of a second copy of a message within a node."""
     ARITHMETIC = "arithmetic"
     CORES = "cores"
-    """The work that more cores do at the same time."""
+    """Work that a larger number of cores does at the same time."""
     MEMORY = "memory"
     FILES = "files"
     COMPUTING = "computing"
-    """Of a program: all time outside calls."""
+    """For a program: all time outside calls."""
     MESSAGES = "messages"
-    """Of a program: its calls of MPI."""
+    """For a program: the time of its MPI calls."""
     ALGORITHMS = "algorithms"
-    """Of a replayed program: the time of its collectives beyond a tree of messages."""
+    """For a replayed program: the time of its collectives beyond a tree of messages."""
     MODEL = "model"
-    """Of a simulation: the parameters of its model."""
+    """For a simulation: the parameters of its model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +50,17 @@ class Cause:
     """A fact that differs, and the extra time that it can explain.
 
     - `words`: the difference, as the end of a sentence.
-    - `terms`: the terms that it changes; empty where no changed term is known.
-    - `share`: the extra time by the fact itself; None where the fact does not bound it.
-    - `noun`: a noun for the share, as in "49 us are due to the link rate (1 Gb/s)"; if empty, the
-      name and `words` are used.
-    - `withdrawn`: why it is not a cause after all.
-    - `name`: its name, e.g. ``link rate``; if empty, the name of its rule is used.
-    - `certain`: it is at work, so that the measured term is its effect: a link that is full.
-    - `repeated`: the sentence of an earlier layer describes it in full.
-    - `caveat`: code of the caveat with the same meaning, which need not be repeated.
-    - `beside`: names of the causes that the share may equally belong to.
+    - `terms`: the terms that the fact changes; empty if none is known.
+    - `share`: the extra time that the fact causes; None if the fact does not bound it.
+    - `noun`: a noun for the share, as in "49 us are due to the link rate (1 Gb/s)"; if empty,
+      `name` and `words` are used.
+    - `withdrawn`: the reason if the fact is not a cause after all.
+    - `name`: the cause's name, e.g. ``link rate``; if empty, the name of its rule is used.
+    - `certain`: the fact certainly has an effect, as a fully used link, so that the measured term
+      is its effect.
+    - `repeated`: the sentence on an earlier layer already describes the cause in full.
+    - `caveat`: the code of a caveat with the same meaning, which is then not repeated.
+    - `beside`: the names of causes to which the share may equally belong.
     """
 
     words: str
@@ -76,12 +77,12 @@ class Cause:
 
     @property
     def sized(self) -> bool:
-        """Whether its cost is known."""
+        """Whether the cost of the cause is known."""
         return self.share is not None
 
 
 @dataclass(frozen=True, slots=True)
 class NoCause:
-    """Why something is not a cause of a loss."""
+    """The reason why a fact is not a cause of a loss."""
 
     reason: str

@@ -1,6 +1,7 @@
 """The division of a measured term among the facts that change it.
 
-A term that a rung below measured counts as measured, whatever its facts are; its facts share it.
+If benchmarks of the layer below measured a term, its measured value counts, and the facts divide
+this value among them.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ MULTIPLY = (Term.ARITHMETIC,)
 
 @dataclass(frozen=True, slots=True)
 class TermShare:
-    """The extra time of a term over the baseline's time, and the rules of causes that share it.
+    """The extra time of a term over the baseline's time, and the rules whose causes divide it.
 
-    - `rest`: the part of it that these causes leave.
-    - `probe`, `words`: the rung that measured it, and its figure; empty where only facts bound it.
-    - `predicts`: it is also a term of the prediction, and is never withdrawn.
+    - `rest`: the part of the term that these causes do not explain.
+    - `probe`, `words`: the probe that measured the term, and its result; empty if only facts bound
+      the term.
+    - `predicts`: the term is also a term of the prediction, and is never withdrawn.
     """
 
     term: Term
@@ -37,7 +39,7 @@ class TermShare:
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """A measured term, and the part of it that each fact has, by the rule of the fact."""
+    """A measured term, and the part of it that each fact explains, by the fact's rule."""
 
     measured: MeasuredTerm
     parts: Mapping[str, Share]
@@ -46,7 +48,7 @@ class Division:
     def of(cls, measured: MeasuredTerm, causes: Sequence[Cause]) -> Division:
         """Divide a term among the causes that change it.
 
-        A term that contradicts them has no parts.
+        If the term contradicts these causes, there are no parts.
         """
         if measured.refuses:
             return cls(measured, {})
@@ -55,7 +57,7 @@ class Division:
 
     @property
     def matters(self) -> bool:
-        """Whether the term may add something that is not within the margin."""
+        """Whether the term may exceed the margin, so that it counts."""
         if self.measured.predicts:
             return True
         share = self.measured.share
@@ -65,7 +67,7 @@ class Division:
 
     @property
     def term(self) -> TermShare:
-        """The term, with the part that its facts leave."""
+        """The term with its rest: the part that its facts do not explain."""
         measured = self.measured
         rest = measured.share
         if self.parts:
@@ -83,10 +85,10 @@ class Division:
 
 
 def _parts(measured: MeasuredTerm, facts: Sequence[Cause]) -> dict[str, Share]:
-    """Return the part of each fact in a measured term, by its rule.
+    """Return the part of each fact in a measured term, by the name of the fact's rule.
 
-    Facts that are certainly at work have the part that the remaining facts leave. Where several may
-    be at work, each may have from nothing to all that it can cost.
+    A fact that certainly has an effect gets the part that the remaining facts leave. If several
+    facts possibly have an effect, the part of each is from 0 to its full cost.
     """
     alone = len(facts) == 1
     certain = [cause for cause in facts if cause.certain]
@@ -105,7 +107,7 @@ def _parts(measured: MeasuredTerm, facts: Sequence[Cause]) -> dict[str, Share]:
 
 @dataclass(frozen=True, slots=True)
 class _PossibleFact:
-    """A fact that may be at work, and the measured term that it changes.
+    """A fact that possibly has an effect, and the measured term that it changes.
 
     - `alone`: no other fact changes the term.
     """
@@ -115,10 +117,10 @@ class _PossibleFact:
     alone: bool
 
     def part(self, usual: float, *, beside_certain: bool) -> Share:
-        """Return the part of the term that the fact has.
+        """Return the part of the term that the fact explains.
 
-        - `usual`: its part of the term's value.
-        - `beside_certain`: another fact is certainly at work, so that this one may have nothing.
+        - `usual`: the fact's part of the term's estimate.
+        - `beside_certain`: another fact certainly has an effect, so that the part may be 0.
         """
         cost = self.cause.share
         lo = self._least
@@ -135,7 +137,7 @@ class _PossibleFact:
 
     @property
     def most(self) -> float:
-        """The most that it can have of the term."""
+        """The largest part of the term that the fact may explain."""
         cost = self.cause.share
         if cost is None:
             return self.measured.share.hi
@@ -145,10 +147,10 @@ class _PossibleFact:
 
     @property
     def _least(self) -> float:
-        """The least that it has of the term.
+        """The smallest part of the term that the fact may explain.
 
-        A fact with a larger cost than was measured has at least the measured value, not its upper
-        end.
+        If the fact's cost is larger than the measured term, this is the term's estimate, not its
+        upper bound.
         """
         whole = self.measured.share
         least = 0.0
@@ -161,10 +163,10 @@ class _PossibleFact:
 
     @property
     def _is_factor(self) -> bool:
-        """Whether a fact of computing costs certainly less than the term.
+        """Whether a fact of computing certainly costs less than the term.
 
-        Another factor then multiplies it: it may have any part of the term, although by itself it
-        costs no more than its bound.
+        Then another, unknown factor multiplies the fact's cost. So the fact may explain any part of
+        the term, although its own cost has a smaller bound.
         """
         cost = self.cause.share
         if not self.alone or cost is None:
@@ -175,7 +177,7 @@ class _PossibleFact:
 
 
 def _remainder(cause: Cause, whole: Share, parts: Mapping[str, Share]) -> Share:
-    """Return the part of a term that the other facts leave to one that is certainly at work."""
+    """Return the part of a term that the other facts leave to a certain cause."""
     assert cause.share is not None
     taken = min(total(parts.values()).hi, whole.hi)
     untaken = whole.less(Share(0.0, 0.0, taken))
@@ -185,13 +187,16 @@ def _remainder(cause: Cause, whole: Share, parts: Mapping[str, Share]) -> Share:
 
 
 def within_product(factor: Share, whole: Share) -> float:
-    """Return the most that a factor has of a product: without it all is shorter by the factor."""
+    """Return the largest share that a factor may have of a product.
+
+    This is the time saved if the whole product is divided by the factor.
+    """
     without_factor = 1 / (1 + factor.hi)
     return (1 + whole.hi) * (1 - without_factor)
 
 
 def _divided(whole: float, facts: Sequence[_PossibleFact]) -> list[float]:
-    """Divide a share: first the known costs of facts, then the rest evenly."""
+    """Divide a share: first by the known costs of facts, then the rest in equal parts."""
     whole = max(0.0, whole)
     values = [0.0] * len(facts)
     silent: list[tuple[float, int]] = []

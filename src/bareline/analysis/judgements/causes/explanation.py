@@ -1,4 +1,4 @@
-"""An explanation: the terms of one loss, the causes that share them, and the rest."""
+"""The explanation of one loss: its terms, the causes that divide them, and the unexplained rest."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ def _largest_first(cause: Cause) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The worst certain loss of a finding as a sum, and why other causes are absent.
+    """The worst certain loss of a finding as a sum of terms, and why other causes are absent.
 
-    - `terms`: addends of the extra time; `missing`: terms that no rung below measured.
-    - `base_s`: the baseline's time of one message, where it has one.
+    - `terms`: the parts of the extra time; `missing`: terms that no benchmark of the layer below
+      measured.
+    - `base_s`: the baseline's time of one message; None if the operation is not a message.
     """
 
     finding: Finding
@@ -48,34 +49,34 @@ class Explanation:
 
     @property
     def standing(self) -> tuple[Cause, ...]:
-        """The causes that nothing contradicts, the largest share first."""
+        """The causes that no measurement contradicts, the largest share first."""
         standing = [cause for cause in self.causes if not cause.withdrawn]
         return tuple(sorted(standing, key=_largest_first))
 
     @property
     def sized(self) -> tuple[Cause, ...]:
-        """The standing causes whose cost is known."""
+        """The causes in `standing` whose cost is known."""
         return tuple(cause for cause in self.standing if cause.sized)
 
     @property
     def differing(self) -> tuple[Cause, ...]:
-        """The standing causes without a term of their own."""
+        """The causes in `standing` whose fact has no term of its own."""
         return tuple(cause for cause in self.standing if not cause.sized)
 
     @property
     def known(self) -> bool:
-        """Whether there is a term or a fact that may explain it."""
+        """Whether any term or fact may explain the loss."""
         return bool(self.standing or self.terms)
 
     @property
     def measured(self) -> Estimate:
-        """The ratio that is explained."""
+        """The measured ratio that is explained."""
         assert self.point.ratio is not None
         return self.point.ratio
 
     @property
     def extra(self) -> Share:
-        """The extra time over the baseline's."""
+        """The extra time over the baseline's time."""
         return Share.of(self.measured)
 
     @property
@@ -85,17 +86,17 @@ class Explanation:
 
     @property
     def left(self) -> Share:
-        """The extra time minus the sum of the terms; below 0 where the sum is larger."""
+        """The extra time minus the sum of the terms; negative if the sum is larger."""
         return self.extra.less(self.explained)
 
     @property
     def margin(self) -> float:
-        """The margin of the platform's time, over the baseline's time: less does not matter."""
+        """The margin, as a share of the baseline's time: smaller differences do not matter."""
         return DEFAULT_MARGIN * self.measured.value
 
     @property
     def word(self) -> CauseStatus | None:
-        """The word for all of its terms together; None where nothing is known."""
+        """The status of all terms together; None if no term or fact is known."""
         if not self.terms:
             if self.standing:
                 return CauseStatus.DIFFERS
@@ -110,7 +111,7 @@ class Explanation:
         return CauseStatus.EXPLAINS
 
     def word_of(self, cause: Cause) -> CauseStatus | None:
-        """Return the word for one of its causes; None where it is withdrawn."""
+        """Return the status of a cause of this loss; None if the cause is withdrawn."""
         if cause.withdrawn:
             return None
         if cause.share is None:
@@ -123,25 +124,25 @@ class Explanation:
 
     @property
     def rests(self) -> tuple[TermShare, ...]:
-        """The terms whose facts leave a rest that matters, the largest rest first."""
+        """The terms whose facts leave a relevant part unexplained, the largest part first."""
         rests = [term for term in self.terms if self._has_rest(term)]
         largest_first = sorted(rests, key=lambda term: -term.rest.value)
         return tuple(largest_first)
 
     def _has_rest(self, term: TermShare) -> bool:
-        """Whether the facts of a term leave a rest that matters, or may matter without facts."""
+        """Whether the facts of a term leave, or may leave, a relevant part of it unexplained."""
         if term.rest.value > self.margin:
             return True
         return not term.rules and term.rest.hi > self.margin
 
     @property
     def explained_part(self) -> float:
-        """The share of its terms in the extra time, from 0 to 1."""
+        """The sum of the terms as a share of the extra time, from 0 to 1."""
         extra = max(self.extra.value, 1e-12)
         return min(1.0, max(0.0, self.explained.value / extra))
 
     def amount(self, share: Share) -> str:
-        """Write a share as a time with its bounds, or as a part of the loss where it has none."""
+        """Format a share as a time with its bounds, or as a part of the loss without a time."""
         base_s = self.base_s
         if base_s is None or self.point.place.probe in STREAMS:
             loss = max(self.extra.value, 1e-12)
@@ -154,7 +155,7 @@ class Explanation:
 
     @property
     def figures(self) -> str:
-        """Measured and explained in short: ``49.0 us [47.0, 56.0] of 49.6 us [49.1, 50.0]``."""
+        """Explained and measured time: ``49.0 us [47.0, 56.0] of 49.6 us [49.1, 50.0]``."""
         if not self.terms:
             return ""
         explained = self.amount(self.explained)
@@ -164,13 +165,13 @@ class Explanation:
 
     @property
     def withdrawn(self) -> str:
-        """The withdrawn causes, each with its reason; empty where none was withdrawn."""
+        """The withdrawn causes, each with its reason; empty if there are none."""
         withdrawn = [cause for cause in self.causes if cause.withdrawn]
         return "; ".join(f"{cause.name}: {cause.withdrawn}" for cause in withdrawn)
 
     @property
     def probes_to_run(self) -> tuple[str, ...]:
-        """Probes that would measure the rest; empty where there is no rest."""
+        """The probes that would measure the unexplained rest; empty if there is no rest."""
         if self.left.holds(0.0, self.margin) and self.terms:
             return ()
         probes = dict.fromkeys(term.probe for term in self.missing)

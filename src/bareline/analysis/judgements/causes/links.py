@@ -1,4 +1,4 @@
-"""Figures of a link from facts: its rate, and the share of it that heads and frames leave."""
+"""Properties of a link by facts: its rate, and the share of the rate that remains for data."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LINK_FACTS = ("net.shaped_bps", "net.speed_bps")
 
 
 def link_bps(facts: Mapping[str, Scalar]) -> float | None:
-    """Return the rate of a link in bit/s: its limit or its own rate, the lower; None if unknown."""
+    """Return the rate of a link in bit/s: its limit or its own rate if lower; None if unknown."""
     rates = [positive_number(facts, key) for key in LINK_FACTS]
     return min((rate for rate in rates if rate is not None), default=None)
 
 
 def payload(facts: Mapping[str, Scalar]) -> float:
-    """Return the share of a link's rate that heads and frames of TCP leave."""
+    """Return the share of a link's rate that remains for data after TCP headers and frames."""
     frame_bytes = positive_number(facts, "net.mtu") or _USUAL_MTU
     mtu = max(frame_bytes, 2 * HEAD_BYTES)
     return (mtu - HEAD_BYTES) / (mtu + FRAME_BYTES)

@@ -1,7 +1,7 @@
-"""Causes between nodes: the rate of a link, the cutting of frames, delay, adapter, transport.
+"""Causes between nodes: link rate, size of frames, offload, delay, adapter and transport.
 
-Each is a fact that differs, and changes the cost of a message's start, of its bytes, or of both.
-Streams and latencies measure these terms (`bareline...causes.terms`).
+Each cause is a fact that differs, and that changes the start-up time of a message, the time of its
+bytes, or both. Streams and latencies measure these terms (`bareline...causes.terms`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NO_BYTES = NoCause("its bytes over a link are not known")
 
 
 def link_rate(case: LossCase) -> Cause | NoCause:
-    """A link that carries less than the baseline's: its bytes wait for it."""
+    """Judge whether a lower link rate than the baseline's delays the operation's bytes."""
     rate = link_bps(case.facts)
     base_rate = link_bps(case.baseline_facts)
     if rate is None:
@@ -66,14 +66,14 @@ def link_rate(case: LossCase) -> Cause | NoCause:
 
 
 def _has_bytes(case: LossCase) -> bool:
-    """Whether the bytes that an operation sends over a link are known, and some are sent."""
+    """Whether the operation is known to send bytes over a link."""
     if case.base_s is None or case.work is None:
         return False
     return case.work.size_bytes.most > 0
 
 
 def _unused(case: LossCase, stream: Measurement) -> str:
-    """Return how a stream shows that the link's rate limits nothing; empty where it does not."""
+    """Return how a stream shows that the link's rate is not the limit; empty if it does not."""
     _, most = link_use(case, stream)
     if stream.contradicts or most >= LINK_FULL:
         return stream.contradicts
@@ -81,9 +81,9 @@ def _unused(case: LossCase, stream: Measurement) -> str:
 
 
 def _with_bytes(case: LossCase, cause: Cause, rate: float, base_rate: float | None) -> Cause:
-    """Return the rate of a link with the share of the bytes that an operation sends over it.
+    """Return the cause with its share: the time in which the link sends the operation's bytes.
 
-    The wire takes that long; on the baseline its bytes took from nothing to all of the time.
+    On the baseline these bytes took a part of the time that is between none and all of it.
     """
     assert case.work is not None and case.base_s is not None
     count = case.work.size_bytes
@@ -102,7 +102,7 @@ def _with_bytes(case: LossCase, cause: Cause, rate: float, base_rate: float | No
 
 
 def _filled(case: LossCase, cause: Cause, rate: float) -> Cause | NoCause:
-    """Judge the link's rate by the stream over it that is the loss."""
+    """Judge the link's rate for a loss that is itself a stream over the link."""
     ratio = case.point.ratio
     base_s = case.base_s
     if ratio is None or base_s is None or not case.finding.rate:
@@ -120,7 +120,7 @@ def _filled(case: LossCase, cause: Cause, rate: float) -> Cause | NoCause:
 
 
 def mtu(case: LossCase) -> Cause | NoCause:
-    """Shorter frames: more of them for the same data, each with its heads and its handling."""
+    """Judge whether frames are shorter: the same data then needs more frames and more headers."""
     frame_bytes, base_bytes = case.both_numbers("net.mtu")
     if frame_bytes is None or base_bytes is None or frame_bytes >= base_bytes:
         return NoCause("its frames are no shorter")
@@ -145,12 +145,12 @@ def mtu(case: LossCase) -> Cause | NoCause:
 
 
 def _is_latency(case: LossCase) -> bool:
-    """Whether a loss is of the network itself, and not of a stream."""
+    """Whether a loss is a latency of the network itself, and not of a stream."""
     return case.finding.layer is Layer.NETWORK and not case.finding.rate
 
 
 def link_is_full(case: LossCase) -> bool:
-    """Whether a stream over the platform's link, this one or another, is limited by its rate."""
+    """Whether the link's rate limits this stream, or any other stream over the platform's link."""
     if case.finding.layer is Layer.NETWORK:
         rate = link_bps(case.facts)
         ratio = case.point.ratio
@@ -172,7 +172,7 @@ def link_is_full(case: LossCase) -> bool:
 
 
 def offload(case: LossCase) -> Cause | NoCause:
-    """Segmentation that only the baseline's adapter does: here the processor cuts every frame."""
+    """Judge whether only the baseline's adapter segments data; here the processor has to do it."""
     frame_bytes = positive_number(case.facts, "net.mtu")
     size = case.place.size_bytes
     if _is_latency(case):
@@ -188,7 +188,7 @@ def offload(case: LossCase) -> Cause | NoCause:
 
 
 def delay(case: LossCase) -> Cause | NoCause:
-    """A delay that was added to the link: every message that begins waits for it."""
+    """Judge whether a delay was added to the link, which every message has to wait for."""
     delay_s, base_delay_s = case.both_numbers("net.delay_s")
     added_s = (delay_s or 0.0) - (base_delay_s or 0.0)
     if added_s <= 0:
@@ -213,7 +213,7 @@ def delay(case: LossCase) -> Cause | NoCause:
 
 
 def nic(case: LossCase) -> Cause | NoCause:
-    """The kind of a guest's adapter; another guest with a faster kind shows its cost."""
+    """Judge the kind of a guest's adapter; another guest with a faster kind shows the cost."""
     kind, base_kind = case.both("net.kind")
     if not isinstance(kind, str) or kind not in _NICS or kind == base_kind:
         return NoCause(f"its NIC is {kind}, the baseline's {base_kind}")
@@ -238,7 +238,7 @@ def nic(case: LossCase) -> Cause | NoCause:
 
 
 def _has_faster_nic(other: Facts, facts: Facts, kind: str) -> bool:
-    """Whether another platform has a faster kind of NIC, and is equal in the rest."""
+    """Whether another platform has a faster kind of adapter, and otherwise equal facts."""
     kinds = [*_NICS, "virtual function", "hardware"]
     position = kinds.index(kind)
     faster = kinds[position + 1 :]
@@ -247,7 +247,10 @@ def _has_faster_nic(other: Facts, facts: Facts, kind: str) -> bool:
 
 
 def transport(case: LossCase) -> Cause | NoCause:
-    """Another way for MPI's messages, e.g. TCP instead of shared memory; nothing bounds it."""
+    """Judge whether MPI uses another transport, e.g. TCP instead of shared memory.
+
+    Nothing bounds the cost of the transport.
+    """
     way, base_way = case.both("mpi.transport")
     # The observed carriers of messages, since each library has its own names for the same one.
     place = "between_nodes"

@@ -1,4 +1,4 @@
-"""Causes within a node: its neighbours, its processor, its memory."""
+"""Causes within a node: neighbours, processor and memory."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _PAGE_WALK = 3.0
 
 
 def neighbours(case: LossCase) -> Cause | NoCause:
-    """More tenants, or different ones, next to the platform than next to the baseline."""
+    """Judge whether the platform's node has more, or different, tenants than the baseline's."""
     count, base_count = case.both_numbers("neighbours.count")
     busy = int(count or 0)
     base_busy = int(base_count or 0)
@@ -79,9 +79,9 @@ def neighbours(case: LossCase) -> Cause | NoCause:
 
 
 def _taking_turns(case: LossCase, words: str, ratio: float) -> Cause:
-    """Return the cause that more processors are promised for each core than for the baseline's.
+    """Return the cause that more virtual processors share a core than on the baseline.
 
-    - `ratio`: how many times more.
+    - `ratio`: by how many times more.
     """
     share = None
     if case.finding.layer in _COMPUTING:
@@ -96,7 +96,7 @@ def _taking_turns(case: LossCase, words: str, ratio: float) -> Cause:
 class _Crowd:
     """The busy neighbours of a platform.
 
-    - `resource`: the resource that their load shares; `reaches`: it slows the loss's layer.
+    - `resource`: the resource that their load uses; `reaches`: this slows the layer of the loss.
     """
 
     count: int
@@ -113,7 +113,7 @@ class _Crowd:
 
     @property
     def words(self) -> str:
-        """Their number and load: ``2 busy neighbours (load: cpu)``."""
+        """The number and load of the neighbours: ``2 busy neighbours (load: cpu)``."""
         noun = "neighbour"
         if self.count > 1:
             noun = "neighbours"
@@ -121,14 +121,14 @@ class _Crowd:
 
     @property
     def verb_end(self) -> str:
-        """The end of a verb of which they are the subject."""
+        """The end of a verb whose subject is the neighbours."""
         if self.count > 1:
             return ""
         return "s"
 
     @property
     def turns_words(self) -> str:
-        """Format that they take turns on the platform's cores, and any other shared resource."""
+        """Words for the sharing of cores, and of any other resource, with the neighbours."""
         text = f"{self.words} take{self.verb_end} turns with it on its cores"
         if self.reaches and self.load != "cpu":
             text += f" and use{self.verb_end} {self.resource}"
@@ -136,7 +136,7 @@ class _Crowd:
 
 
 def instruction_sets(case: LossCase) -> Cause | NoCause:
-    """Instruction sets that a platform's processor does not show."""
+    """Judge whether the platform's processor lacks instruction sets, or hides them."""
     hidden = hidden_sets(case)
     if case.emulated:
         return NoCause("its processor is emulated: its flags are not its hardware's")
@@ -173,7 +173,7 @@ def hidden_sets(case: LossCase) -> list[InstructionSet]:
 
 
 def blas_kernels(case: LossCase) -> Cause | NoCause:
-    """Other kernels of OpenBLAS, where no hidden instructions are the reason for them."""
+    """Judge whether OpenBLAS uses other kernels for a reason other than hidden instruction sets."""
     kernels, base_kernels = case.both("library.blas_kernels")
     if kernels == base_kernels:
         return NoCause(f"both run the kernels '{kernels}'")
@@ -183,7 +183,7 @@ def blas_kernels(case: LossCase) -> Cause | NoCause:
 
 
 def clock(case: LossCase) -> Cause | NoCause:
-    """A lower highest frequency."""
+    """Judge whether the highest clock frequency is lower."""
     quotient = case.quotient("cpu.max_hz", "cpu.base_hz")
     if quotient is None or quotient <= 1 + DEFAULT_MARGIN:
         return NoCause("its clock is not lower")
@@ -196,7 +196,7 @@ _MODES = {"compute.linpack": "all"}
 
 
 def cores(case: LossCase) -> Cause | NoCause:
-    """Fewer cores, where a probe uses all of them together."""
+    """Judge whether there are fewer cores, for a probe that uses all cores together."""
     if not uses_all_cores(case.place):
         return NoCause("it does not use all cores together")
     quotient = case.quotient("cpu.allowed", "cpu.cores")
@@ -207,13 +207,13 @@ def cores(case: LossCase) -> Cause | NoCause:
 
 
 def uses_all_cores(place: Place) -> bool:
-    """Whether a value is of all cores together; in mode "star" it is of one core."""
+    """Whether a value is of all cores together; in mode "star" a value is of one core."""
     usual_mode = _MODES.get(place.probe)
     return place.coordinates.get("mode", usual_mode) == "all"
 
 
 def shared_cores(case: LossCase) -> Cause | NoCause:
-    """Ranks, or hosts, that take turns on the cores of one machine."""
+    """Judge whether ranks, or simulated hosts, share the cores of one machine."""
     flags = set()
     for caveat in case.finding.own_caveats:
         if caveat.for_most:
@@ -233,7 +233,7 @@ def shared_cores(case: LossCase) -> Cause | NoCause:
 
 
 def emulated_processor(case: LossCase) -> Cause | NoCause:
-    """A processor that is software; its arithmetic does not measure its cost of a message."""
+    """Judge whether the processor is emulated; its arithmetic does not bound costs of messages."""
     if not case.emulated:
         return NoCause("its processor is not emulated, or the baseline's is as well")
     return Cause(
@@ -245,7 +245,7 @@ def emulated_processor(case: LossCase) -> Cause | NoCause:
 
 
 def memory_speed(case: LossCase) -> Cause | NoCause:
-    """Slower memory modules."""
+    """Judge whether the memory modules are slower."""
     quotient = case.quotient("memory.transfers_per_s")
     if quotient is None or quotient <= 1 + DEFAULT_MARGIN:
         return NoCause("its memory makes no fewer transfers a second")
@@ -254,7 +254,7 @@ def memory_speed(case: LossCase) -> Cause | NoCause:
 
 
 def pages(case: LossCase) -> Cause | NoCause:
-    """Huge pages that only the baseline has: finding a page then costs more."""
+    """Judge whether only the baseline has huge pages; address translation then costs more."""
     mode, base_mode = case.both("memory.transparent_hugepages")
     if mode != "never" or base_mode == "never":
         return NoCause(

@@ -1,12 +1,16 @@
 """Terms of whole programs: the extra time of their computing and of their messages.
 
-If the program's trace was replayed, its terms are the terms of the replay, whose sum is also the
-prediction. Else its own clock, or its profile, shows which share of the baseline's time it computes
-and which it communicates. Computing then takes as much longer as the rung below does: its bounds
-are the smallest and the largest loss of the probes of processor and memory. Messages take at most
-as much longer as the largest loss of the probes of MPI on as many nodes, and perhaps nothing, since
-communication contains the waiting for slower ranks. The program's own clock narrows these bounds
-and never widens them: time that no rung below lost has another reason.
+If the program's trace was replayed, the program has the terms of the replay, whose sum is also the
+prediction. Otherwise the program's own clock or its profile divides the baseline's time into
+computing and communicating.
+
+- Computing takes longer by a factor that the probes of processor and memory bound: between their
+  smallest and their largest loss.
+- Messages take longer by a factor between 1 and the largest loss of the MPI probes on as many
+  nodes. It may be 1 because communication includes waiting for slower ranks.
+
+The program's own clock narrows these bounds and never widens them: time that no benchmark of a
+lower layer lost has another reason.
 """
 
 from __future__ import annotations
@@ -77,11 +81,11 @@ def program_terms(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]
 
 
 def cause_of_program(cause: Cause, case: LossCase, measured: Sequence[MeasuredTerm]) -> Cause:
-    """Return a fact as a cause for a program: it changes the terms that the program has.
+    """Return a cause of a program's loss: the fact changes the terms that the program has.
 
-    A measurement of the term below that is not worse refuses it. The share that the fact bounds by
-    itself is the share of a single operation: times the share of the time that the program
-    computes, it bounds the program's computing, but it does not bound its messages.
+    The cause is withdrawn if the layer below measured its term and lost nothing. The fact's own
+    share is that of a single operation. Multiplied by the program's share of computing, it bounds
+    the program's computing. It does not bound the program's messages.
     """
     if _WHOLE.keys().isdisjoint(cause.terms):
         return cause
@@ -100,7 +104,7 @@ def cause_of_program(cause: Cause, case: LossCase, measured: Sequence[MeasuredTe
 
 
 def _terms_in_program(cause: Cause, measured: Sequence[MeasuredTerm]) -> tuple[Term, ...]:
-    """Return the terms of a cause: those that are not measured as the wholes."""
+    """Return the terms of a cause; a term that was not measured is replaced by its whole."""
     terms_measured = {term.term for term in measured}
     terms = []
     for term in cause.terms:
@@ -111,7 +115,7 @@ def _terms_in_program(cause: Cause, measured: Sequence[MeasuredTerm]) -> tuple[T
 
 
 def _refusal(cause: Cause, case: LossCase) -> str:
-    """Return why the rungs below acquit all terms that a fact changes; empty where one does not."""
+    """Return why measurements exclude all terms that a fact changes; empty if any term is left."""
     rungs = {
         Term.START: case.on_link(*LATENCIES),
         Term.BYTES: case.on_link(*STREAMS),
@@ -139,11 +143,12 @@ def _replayed_terms(case: LossCase) -> list[MeasuredTerm]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of a program's time on the baseline, and the rung below that measured it.
+    """A part of a program's time on the baseline, and the measurements that bound its loss.
 
-    - `share`: of the baseline's time; `alone`: how many times as long it takes by its own clock.
-    - `below`: the results of the rung below; `probe`: the probe to run where there are none.
-    - `least`: how many times as long it takes at least, by the rung below.
+    - `share`: the part as a share of the baseline's time.
+    - `alone`: how many times as long the part takes, by the program's own clock.
+    - `below`: the results of the layer below; `probe`: the probe to run if there are none.
+    - `least`: the smallest factor by which the part is slower, by the layer below.
     """
 
     term: Term
@@ -155,13 +160,13 @@ class _Part:
 
     @property
     def matters(self) -> bool:
-        """Whether it is enough of the time for a loss of it to count."""
+        """Whether the part is so large that a loss of it counts."""
         if self.share > DEFAULT_MARGIN:
             return True
         return bool(self.below) and self.share * (_most(self.below) - 1) > DEFAULT_MARGIN
 
     def measured(self, case: LossCase) -> MeasuredTerm | None:
-        """Return its extra time; None where the rung below does not bound it."""
+        """Return the part's extra time; None if the layer below does not bound it."""
         worse = [measurement for measurement in self.below if measurement.certain]
         if not worse:
             return None
@@ -173,7 +178,10 @@ class _Part:
         return MeasuredTerm(self.term, share, dearest.finding.probe, dearest.words, refuses)
 
     def _narrowed(self, most: float) -> tuple[str, Share]:
-        """Return why it costs nothing, if it does, and its extra time over its own time."""
+        """Return why the part costs nothing (or empty), and its extra time over its own time.
+
+        - `most`: the largest factor by which the part may be slower, by the layer below.
+        """
         least = self.least
         alone = self.alone
         if alone is None or alone.lo is None or alone.hi is None:
@@ -208,7 +216,7 @@ def _messages(case: LossCase, split: Split) -> _Part:
 
 
 def _without_split(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]]:
-    """Return at most the largest loss of the layers below; its parts need a profile."""
+    """Return one term of at most the largest loss of the layers below, without a profile."""
     missing = [MissingTerm(Term.MESSAGES, f"{case.finding.probe} profile=true")]
     below = [*computing_below(case), *messages_below(case)]
     worse = [measurement for measurement in below if measurement.certain]
@@ -229,10 +237,10 @@ def _without_split(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm
 
 
 def computing_below(case: LossCase) -> list[Measurement]:
-    """Return the losses of a core and its memory; a program's ranks are as many on any node."""
+    """Return the losses of a core and its memory, which a program's ranks have on any node."""
     return case.points(COMPUTING, lambda place: within_node(place) and not uses_all_cores(place))
 
 
 def messages_below(case: LossCase) -> list[Measurement]:
-    """Return the losses of MPI's messages on as many nodes."""
+    """Return the losses of MPI's messages on as many nodes as the program uses."""
     return case.points(MESSAGES, lambda place: 0 < place.ran_on == case.place.ran_on)

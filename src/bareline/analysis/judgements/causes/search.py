@@ -1,7 +1,7 @@
-"""Look for the causes of every certain loss.
+"""Find the causes of every certain loss.
 
-bareline's own rules are tuples of this package's modules. A plug-in installs a `Rule` under the
-entry-point group ``bareline.causes``.
+bareline's own rules are tuples in the modules of this package. A plug-in installs a `Rule` under
+the entry-point group ``bareline.causes``.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _OWN_RULES: tuple[Rule, ...] = (
 
 @cache
 def load_rules() -> tuple[Rule, ...]:
-    """Return every known cause in the order of printing: bareline's own first, then plug-ins'.
+    """Return all rules in the order of printing: bareline's own rules first, then plug-ins' rules.
 
-    Raises PluginError: two have one name, or a plug-in is not a rule.
+    Raises PluginError: two rules have the same name, or a plug-in is not a rule.
     """
     builtin = (("bareline.analysis.judgements.causes", rule) for rule in _OWN_RULES)
     of_plug_ins = checked("cause", brought("bareline.causes"), Rule)
@@ -53,7 +53,7 @@ def explain(
 ) -> list[Explanation]:
     """Explain every finding with a certain loss.
 
-    - `splits`, `replayed`: how programs divide their time, and the terms of their replayed losses.
+    - `splits`: how programs divide their time; `replayed`: the terms of their replayed losses.
     """
     cases = []
     for finding in findings:
@@ -77,7 +77,7 @@ def explain(
 
 
 def _worst_loss(finding: Finding) -> Row | None:
-    """Return the worst certain loss of time; None where only lost launches make the loss."""
+    """Return the worst certain loss of time; None if the loss consists of lost launches only."""
     for point in finding.of(Verdict.SLOWER):
         if point.ratio is not None and not (point.lost and point.lost.by_loss):
             return point
@@ -107,7 +107,7 @@ def _case(
 
 
 def _refused_below(explanations: Iterable[Explanation]) -> dict[str, dict[str, str]]:
-    """Return by platform the rules that every row of messages withdraws, with the first reason.
+    """Return for each platform the rules that every loss of messages withdraws, with the reason.
 
     A fact that changes no message changes no program either.
     """
@@ -129,7 +129,7 @@ def _refused_below(explanations: Iterable[Explanation]) -> dict[str, dict[str, s
 
 
 def _with_parts(case: LossCase, splits: Splits | None, replayed: ReplayedLosses) -> LossCase:
-    """Return the case of a program with its parts: the terms of its replay, and its split time."""
+    """Return the case of a program with the terms of its replay and the division of its time."""
     platform = case.finding.platform
     place = case.place
     program = (platform, application_of(place))
@@ -145,7 +145,7 @@ def _with_parts(case: LossCase, splits: Splits | None, replayed: ReplayedLosses)
 
 
 def _explained(case: LossCase, refused: Mapping[str, str] | None = None) -> Explanation:
-    """Explain a loss; `refused` are rules that the rung below withdraws, with the reasons."""
+    """Explain a loss; `refused` are rules that the layer below withdraws, with the reasons."""
     if case.is_program:
         measured, missing = program_terms(case)
     else:
@@ -180,7 +180,7 @@ def _explained(case: LossCase, refused: Mapping[str, str] | None = None) -> Expl
 
 
 def _look(rule: Rule, case: LossCase) -> Cause | NoCause:
-    """Ask a rule, if the facts that it needs are known."""
+    """Apply a rule to a loss if the facts that the rule needs are known."""
     sides = {case.finding.platform: case.facts}
     if rule.both:
         sides[case.finding.baseline] = case.baseline_facts
@@ -212,7 +212,7 @@ def _answer(rule: Rule, case: LossCase) -> Cause | NoCause:
 
 
 def _once(explanations: Sequence[Explanation]) -> list[Explanation]:
-    """Mark the causes that the sentence of an earlier layer describes already."""
+    """Mark the causes that the sentence on an earlier layer already describes."""
     layers = list(Layer)
     first: dict[tuple[str, str], int] = {}
     for explanation in explanations:

@@ -1,7 +1,7 @@
-"""Shares: extra times over the baseline's time, which add up.
+"""Shares: extra times over the baseline's time, which can be added.
 
-All arithmetic of causes is here. An operation takes `1` on the baseline and `1 + extra` on the
-platform; the extra is the sum of the shares of its terms and of a rest.
+This module has all arithmetic of causes. An operation takes `1` on the baseline and `1 + extra` on
+the platform; `extra` is the sum of the shares of its terms and of an unexplained rest.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bareline.analysis.numbers.row import Estimate
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """An extra time over the baseline's time (0.5 is half of it more), and its bounds."""
+    """An extra time over the baseline's time (0.5: half as long again), and its bounds."""
 
     value: float
     lo: float
@@ -22,7 +22,7 @@ class Share:
 
     @classmethod
     def of(cls, ratio: Estimate) -> Share:
-        """Return the extra time of a ratio; one without an interval is exact, as of a model."""
+        """Return the extra time of a ratio; a ratio without an interval is exact, as of a model."""
         if ratio.lo is None and ratio.hi is None:
             return cls.exactly(ratio.value - 1)
         if ratio.lo is None:
@@ -42,21 +42,21 @@ class Share:
 
     @classmethod
     def at_most(cls, hi: float) -> Share:
-        """Return a share that may be anything from nothing to a bound."""
+        """Return a share between 0 and a bound; its value is the bound."""
         return cls(hi, 0.0, hi)
 
     @classmethod
     def within(cls, lo: float, value: float, hi: float) -> Share:
-        """Return a share whose value is moved between its bounds."""
+        """Return a share with these bounds; a value outside is moved to the nearer bound."""
         return cls(min(max(value, lo), hi), lo, hi)
 
     def __add__(self, other: Share) -> Share:
         return Share(self.value + other.value, self.lo + other.lo, self.hi + other.hi)
 
     def less(self, other: Share) -> Share:
-        """Return this share minus another one: bounds add, however the two depend on each other.
+        """Return this share minus another one; the bounds are valid even if the two are dependent.
 
-        Infinite bounds leave everything open.
+        An infinite bound of `other` makes the lower bound infinite.
         """
         if other.hi == float("inf"):
             lo = -float("inf")
@@ -65,11 +65,11 @@ class Share:
         return Share(self.value - other.value, lo, self.hi - other.lo)
 
     def times(self, factor: float) -> Share:
-        """Return this share in another unit; the factor is above 0."""
+        """Return the share multiplied by a factor above 0, for another unit."""
         return Share(self.value * factor, self.lo * factor, self.hi * factor)
 
     def capped(self, most: Share) -> Share:
-        """Return the part of it that another share leaves room for."""
+        """Return this share limited to the size of another share."""
         room = max(0.0, most.hi)
         hi = min(self.hi, room)
         lo = min(self.lo, hi)
@@ -78,7 +78,7 @@ class Share:
         return Share.within(lo, value, hi)
 
     def without_gain(self) -> Share:
-        """Return it without negative ends: a part of another share is at least nothing."""
+        """Return this share with negative values replaced by 0."""
         return Share(
             value=max(0.0, self.value),
             lo=max(0.0, self.lo),
@@ -86,7 +86,7 @@ class Share:
         )
 
     def holds(self, value: float, margin: float) -> bool:
-        """Whether a value is within its bounds, or outside by no more than a margin."""
+        """Whether a value is within the bounds, or outside by no more than a margin."""
         return self.lo - margin <= value <= self.hi + margin
 
 

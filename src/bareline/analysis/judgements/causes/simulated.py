@@ -1,4 +1,4 @@
-"""Causes on simulated platforms: the parameters of the models, since nothing else can differ."""
+"""Causes on simulated platforms: only the parameters of their models can differ."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 def _given(
     name: str, key: str, words: str, *, higher: bool = False, computes: bool = False
 ) -> Rule:
-    """Make the rule for a differing value; with `computes` it concerns programs, not messages."""
+    """Return the rule for a model's parameter that differs.
+
+    - `computes`: the parameter changes computing in programs; else it changes messages.
+    """
 
     def find(case: LossCase) -> Cause | NoCause:
         number, base_number = case.both_numbers(key)

@@ -1,4 +1,4 @@
-"""Causes in the software below a program: its container, file system, MPI library and kernel."""
+"""Causes in the software below a program: container, file system, MPI library and kernel."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ _BESIDE = ("container.runtime", "container.image", "container.image_hash", "mpi.
 
 
 def user_namespaces(case: LossCase) -> Cause | NoCause:
-    """A user namespace for each rank: the kernel lets none of them read another one's memory.
+    """Judge whether each rank has its own user namespace.
 
-    A container that all ranks of a node share bounds its part, or shows that it costs nothing.
+    The kernel then does not permit ranks to read the memory of other ranks. A container that all
+    ranks of a node share bounds the cost, or shows that it is 0.
     """
     namespaces, base_namespaces = case.both("container.userns")
     if namespaces != "per-rank":
@@ -59,7 +60,10 @@ def user_namespaces(case: LossCase) -> Cause | NoCause:
 
 
 def _most(case: LossCase, size: int) -> float | None:
-    """Bound the second copy, without any overlap: as messages that are copied twice anyway."""
+    """Return an upper bound for the cost of a second copy of a message, or None.
+
+    The bound is the time of a message that is copied twice anyway, without any overlap.
+    """
     pieces = []
     for finding in case.findings:
         for point in finding.compared:
@@ -73,7 +77,7 @@ def _most(case: LossCase, size: int) -> float | None:
 
 
 def _copied_twice(point: Row) -> list[tuple[int, float]]:
-    """Return the size and time of a message that is copied twice anyway; none for other points."""
+    """Return size and time of a message that is copied twice anyway; empty for other points."""
     size = point.place.size_bytes
     if not size:
         return []
@@ -88,7 +92,7 @@ def _copied_twice(point: Row) -> list[tuple[int, float]]:
 
 
 def _time_s(point: Row, size: int) -> float | None:
-    """Return the baseline's time of a message of some size; None without a figure."""
+    """Return the baseline's time of a message of `size` bytes; None without a value."""
     if point.base is None or point.base.value <= 0:
         return None
     if not point.rate:
@@ -100,7 +104,7 @@ def _time_s(point: Row, size: int) -> float | None:
 
 
 def file_system(case: LossCase) -> Cause | NoCause:
-    """Another file system."""
+    """Judge whether the file system is a different one."""
     name = file_system_name(case.facts)
     base_name = file_system_name(case.baseline_facts)
     if name == base_name:
@@ -109,7 +113,7 @@ def file_system(case: LossCase) -> Cause | NoCause:
 
 
 def file_system_name(facts: Facts) -> str:
-    """Name a file system by its configuration: the place of its data, and its server."""
+    """Return the name of a file system by its configuration: place of the data, and server."""
     kind = str(facts["fs.type"])
     if below := facts.get("fs.below"):
         return f"{kind} in a file on {below}"
@@ -126,7 +130,7 @@ def file_system_name(facts: Facts) -> str:
 
 
 def kind_of_disk(case: LossCase) -> Cause | NoCause:
-    """A disk that rotates in place of one that does not, or the other way round."""
+    """Judge whether one platform has a rotating disk and the other a disk that does not rotate."""
     rotates, base_rotates = case.both("fs.disk.rotational")
     if rotates == base_rotates:
         return NoCause("both disks are of one kind")
@@ -137,7 +141,7 @@ def kind_of_disk(case: LossCase) -> Cause | NoCause:
 
 
 def mpi_library(case: LossCase) -> Cause | NoCause:
-    """Another MPI library, or another version: the libraries are also a part of the comparison."""
+    """Judge whether the MPI library or its version differs, as a part of the comparison."""
     library = _mpi_library(case.facts)
     base_library = _mpi_library(case.baseline_facts)
     if library == base_library:
@@ -153,9 +157,10 @@ def _mpi_library(facts: Facts) -> str:
 
 
 def kernel(case: LossCase) -> Cause | NoCause:
-    """Another kernel, which provides messages, files and timers; names of builds do not count.
+    """Judge whether the kernel, which provides messages, files and timers, is a different one.
 
-    Only machines of the same kind are compared: a guest and its host have two kernels anyway.
+    Only machines of the same kind are compared, because a guest always has another kernel than its
+    host. Different names of builds are ignored.
     """
     if case.facts.get("virt.kind") != case.baseline_facts.get("virt.kind"):
         return NoCause("a machine and a guest have kernels of their own")
@@ -181,7 +186,7 @@ _UNSET = "unset"
 
 
 def compiler_flags(case: LossCase) -> Cause | NoCause:
-    """Other compiler flags in the environment of the platform, in which programs are built."""
+    """Judge whether programs are built with different compiler flags from the environment."""
     differing = []
     for name in _FLAGS:
         flags = _flags(case.facts, name)
@@ -195,7 +200,7 @@ def compiler_flags(case: LossCase) -> Cause | NoCause:
 
 
 def _flags(facts: Facts, name: str) -> str:
-    """Return the flags of one variable, with single spaces and no more than a name's length."""
+    """Return the flags in one variable, with single spaces and cut to the length of a name."""
     value_text = str(facts.get(f"environment.{name}", ""))
     value = " ".join(value_text.split())
     return sanitized_name(value) or _UNSET

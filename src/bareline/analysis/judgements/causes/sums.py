@@ -1,7 +1,7 @@
-"""The sum of an explanation: its terms, the facts that share them, and the terms in excess.
+"""The sum of an explanation: its terms, the facts that divide them, and terms that are too large.
 
-A term that a rung below measured counts as measured, whatever its facts are; its facts share it. A
-term that nothing measured counts as much as its facts cost.
+A term that benchmarks of the layer below measured has its measured value, and its facts divide this
+value. A term that nothing measured is as large as the costs of its facts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The terms of an operation's extra time, and all causes: shared out, refused, or differing."""
+    """The terms of an operation's extra time, and all causes, including withdrawn causes."""
 
     terms: tuple[TermShare, ...]
     causes: tuple[Cause, ...]
@@ -37,9 +37,9 @@ class Sum:
 
 
 def sum_of(causes: Sequence[Cause], measured: Sequence[MeasuredTerm], loss: Share) -> Sum:
-    """Divide measured terms among the facts that change them, and add terms of facts alone.
+    """Divide measured terms among the facts that change them, and add terms with facts alone.
 
-    Terms that together exceed the `loss` certainly are withdrawn, as few as possible.
+    If the terms together certainly exceed `loss`, as few of them as possible are withdrawn.
     """
     judged = [_judged(cause, measured) for cause in causes]
     divisions = [Division.of(term, judged) for term in measured]
@@ -60,7 +60,7 @@ def sum_of(causes: Sequence[Cause], measured: Sequence[MeasuredTerm], loss: Shar
 
 
 def _judged(cause: Cause, measured: Sequence[MeasuredTerm]) -> Cause:
-    """Withdraw a fact of one measured term, where the measurement contradicts it."""
+    """Return the cause, withdrawn if it changes one measured term that contradicts it."""
     if cause.withdrawn:
         return cause
     for term in measured:
@@ -73,10 +73,10 @@ def _judged(cause: Cause, measured: Sequence[MeasuredTerm]) -> Cause:
 
 
 def _contradiction(cause: Cause, measured: MeasuredTerm) -> str:
-    """Return why a measured term contradicts a fact; empty where it does not.
+    """Return why a measured term contradicts a fact; empty if it does not.
 
-    A link that is nearly full also loses to heads, which its rate does not include: an excess of
-    that size is not a contradiction.
+    A nearly full link also spends time on headers, which the rate does not include: an excess of
+    this size is not a contradiction.
     """
     if measured.refuses:
         return measured.refuses
@@ -94,9 +94,10 @@ def _contradiction(cause: Cause, measured: MeasuredTerm) -> str:
 
 
 def _priced(cause: Cause, divisions: Sequence[Division]) -> Cause:
-    """Return a cause with its parts of measured terms; withdrawn where all of its terms acquit it.
+    """Return a cause with the sum of its parts of measured terms as share.
 
-    A cause whose term was measured, and that has no part of it, has no share of its own either.
+    The cause is withdrawn if every term that it changes contradicts it. Without a part of a
+    measured term the cause has no share.
     """
     if cause.withdrawn or not cause.terms:
         return cause
@@ -128,9 +129,9 @@ def _priced(cause: Cause, divisions: Sequence[Division]) -> Cause:
 def _multiplied(
     causes: Sequence[Cause], measured: Collection[Term]
 ) -> tuple[list[TermShare], list[Cause]]:
-    """Return the terms of facts that multiply each other, and all causes.
+    """Return the terms of facts whose factors are multiplied, and all causes.
 
-    Of a product each factor may have up to its own share times all other factors.
+    The share of a factor in a product may be up to its own share times all other factors.
     """
     terms: list[TermShare] = []
     changed = list(causes)
@@ -155,7 +156,7 @@ def _multiplied(
 
 
 def _by_facts(causes: Sequence[Cause], measured: Collection[Term]) -> list[TermShare]:
-    """Return the terms whose cost only facts bound."""
+    """Return the terms whose cost is known only from facts."""
     elsewhere = {*measured, *MULTIPLY}
     terms: list[TermShare] = []
     for cause in causes:
@@ -174,7 +175,7 @@ def _by_facts(causes: Sequence[Cause], measured: Collection[Term]) -> list[TermS
 
 
 def _product(factors: Sequence[Share]) -> Share:
-    """Return the extra time of factors together: 0.5 and 0.2 more are 0.8 more."""
+    """Return the extra time of several factors together: 0.5 and 0.2 more are 0.8 more."""
     return Share(
         math.prod(1 + factor.value for factor in factors) - 1,
         math.prod(1 + factor.lo for factor in factors) - 1,
@@ -186,7 +187,7 @@ def _product(factors: Sequence[Share]) -> Share:
 
 
 def _without_excess(whole: Sum, loss: Share) -> Sum:
-    """Withdraw terms that together certainly exceed the loss, as few as possible."""
+    """Withdraw terms until the sum does not certainly exceed the loss, as few terms as possible."""
     terms = list(whole.terms)
     causes = list(whole.causes)
     while _excessive(terms, loss):
@@ -201,7 +202,7 @@ def _without_excess(whole: Sum, loss: Share) -> Sum:
 
 
 def _names_of(terms: Sequence[TermShare]) -> list[str]:
-    """Return the rules of terms; their probes where no fact shares any of them."""
+    """Return the rules of terms, or the terms' probes if they have no rules."""
     rules: list[str] = []
     for term in terms:
         rules += term.rules
@@ -211,14 +212,18 @@ def _names_of(terms: Sequence[TermShare]) -> list[str]:
 
 
 def _refuted(cause: Cause, wrong: TermShare, reason: str) -> Cause:
-    """Return a cause, withdrawn if it shares a term that is wrong."""
+    """Return a cause, withdrawn for `reason` if it has a share of the wrong term."""
     if cause.rule not in wrong.rules:
         return cause
     return replace(cause, withdrawn=reason, share=None)
 
 
 def _rank(term: TermShare, terms: Sequence[TermShare], loss: Share) -> tuple[bool, bool, float]:
-    """Order terms to withdraw: if no rest is left then, facts before measurements, the largest."""
+    """Return a key to choose the term to withdraw; the smallest key is withdrawn first.
+
+    A term without which the sum equals the loss comes first; then facts before measurements; then
+    the largest term.
+    """
     others = [other for other in terms if other is not term]
     share_of_others = total(other.share for other in others)
     left = loss.less(share_of_others)
@@ -227,7 +232,7 @@ def _rank(term: TermShare, terms: Sequence[TermShare], loss: Share) -> tuple[boo
 
 
 def _excessive(terms: Sequence[TermShare], loss: Share) -> bool:
-    """Whether terms together certainly exceed a loss."""
+    """Whether the sum of terms certainly exceeds a loss."""
     least = total(term.share for term in terms).lo
     margin = DEFAULT_MARGIN * (1 + loss.hi)
     return least > loss.hi + margin

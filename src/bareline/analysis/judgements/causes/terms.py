@@ -1,9 +1,9 @@
-"""Terms that a rung below measured: their share of an operation's extra time.
+"""Terms of an operation's extra time that benchmarks of lower layers measured.
 
-Sockets and streams measure the terms of MPI's messages, messages measure the terms of the other
-functions, and the attainable peak measures arithmetic. The result of a rung on both platforms is a
-difference in seconds per message or per byte. `bareline...causes.work` has the numbers of messages
-and bytes of an operation.
+Sockets and streams measure the terms of MPI's messages. Messages measure the terms of the other MPI
+functions. The attainable peak measures arithmetic. A benchmark's results on two platforms give a
+difference in seconds per message or per byte, which is multiplied by the numbers of messages and
+bytes of the operation (`bareline...causes.work`).
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ _AT_ONCE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTerm:
-    """A term's share of the extra time, by the probe that measured it, in words.
+    """A term of the extra time, with the probe that measured it.
 
-    - `refuses`: why a fact that would change the term costs nothing; empty where it may.
-    - `predicts`: it is also a term of the prediction, so that the sum takes it unchanged, even if
-      it is a gain, or more than was lost.
+    - `share`: the term over the baseline's time; `words`: the probe's result.
+    - `refuses`: why a fact that would change the term costs nothing; empty if it may cost
+      something.
+    - `predicts`: the term is also a term of the prediction, so that it is not changed, even if it
+      is negative or larger than the loss.
     """
 
     term: Term
@@ -50,14 +52,14 @@ class MeasuredTerm:
 
 @dataclass(frozen=True, slots=True)
 class MissingTerm:
-    """A term that no rung below measured on both platforms, and the probe that would."""
+    """A term that was not measured on both platforms, and the probe that would measure it."""
 
     term: Term
     probe: str
 
 
 def terms_of(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]]:
-    """Return the terms of an operation that rungs below measured, and the terms that none did."""
+    """Return the measured terms of an operation, and the terms that were not measured."""
     if case.finding.layer is Layer.COMPUTE:
         return _arithmetic(case)
     work = case.work
@@ -71,7 +73,7 @@ def terms_of(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]]:
 
 
 def _of_link(case: LossCase, work: Work) -> tuple[list[MeasuredTerm], list[MissingTerm]]:
-    """Return the terms that sockets and streams measured, and the terms that they did not."""
+    """Return the terms that sockets and streams measured, and the terms without a measurement."""
     measured: list[MeasuredTerm] = []
     missing: list[MissingTerm] = []
     if work.starts.most:
@@ -110,7 +112,10 @@ def _measured(term: Term, share: Share, by: Measurement) -> MeasuredTerm:
 
 
 def _start(case: LossCase, work: Work, latency: Measurement) -> MeasuredTerm:
-    """Convert a latency to a term, by the time that it adds and by its factor on short messages."""
+    """Return the start-up term from a measured latency.
+
+    Its bounds cover the added time per message, and the latency's factor on short messages.
+    """
     factor = Share.of(latency.ratio)
     base_s = case.base_s
     base_latency = latency.point.base
@@ -125,7 +130,11 @@ def _start(case: LossCase, work: Work, latency: Measurement) -> MeasuredTerm:
 
 
 def _bytes(case: LossCase, work: Work, stream: Measurement) -> MeasuredTerm:
-    """Convert a stream to a term: its bytes' added time, up to its factor on a message's bytes."""
+    """Return the term of bytes from a measured stream.
+
+    It is the added time of the bytes; its upper bound also covers the stream's factor on the time
+    of a message's bytes.
+    """
     factor = Share.of(stream.ratio)
     base_s = case.base_s
     base_rate = stream.point.base
@@ -145,7 +154,7 @@ def _bytes(case: LossCase, work: Work, stream: Measurement) -> MeasuredTerm:
 def _on_full_link(
     case: LossCase, work: Work, share: Share, byte_s: float, wire_bps: float
 ) -> Share:
-    """Return a share of bytes on a link that may be full: the wire's own time is the usual value.
+    """Return the share of bytes on a link that may be full; the link's own time is the estimate.
 
     - `byte_s`: the time of a byte on the baseline, in s.
     """
@@ -165,7 +174,7 @@ def _on_full_link(
 
 
 def seconds_per_byte(point: Row, rate: float) -> float:
-    """Return the time of a byte at a rate in the unit of a point, bit/s or B/s."""
+    """Return the time of a byte at a rate that is in the unit of the point, bit/s or B/s."""
     units_per_byte = 8
     if point.metric.unit == "B/s":
         units_per_byte = 1
@@ -173,9 +182,9 @@ def seconds_per_byte(point: Row, rate: float) -> float:
 
 
 def link_use(case: LossCase, stream: Measurement) -> tuple[float, float]:
-    """Return the part of the platform's link that a stream uses, and the most by its interval.
+    """Return the share of the platform's link rate that a stream uses, and its upper bound.
 
-    Both are 0 where the rate of the link is not known.
+    Both are 0 if the rate of the link is not known.
     """
     rate = link_bps(case.facts)
     if rate is None or stream.point.base is None:
@@ -188,7 +197,7 @@ def link_use(case: LossCase, stream: Measurement) -> tuple[float, float]:
 
 
 def possible_wire_bps(case: LossCase, stream: Measurement) -> float | None:
-    """Return the rate of the platform's link in bit/s, unless a stream is certainly below it."""
+    """Return the platform's link rate in bit/s; None if a stream certainly uses less."""
     _, most = link_use(case, stream)
     if most >= LINK_FULL:
         return link_bps(case.facts)
@@ -196,7 +205,7 @@ def possible_wire_bps(case: LossCase, stream: Measurement) -> float | None:
 
 
 def waits(case: LossCase) -> float:
-    """Return the share of a message that waits for the link's rate, at least."""
+    """Return the smallest share of a message's bytes that waits for the link's rate."""
     size = case.place.size_bytes
     shaped_bps = positive_number(case.facts, "net.shaped_bps")
     if shaped_bps and size and size <= _FEW_BUCKETS_BYTES:
@@ -206,7 +215,7 @@ def waits(case: LossCase) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Messages:
-    """The extra time of MPI's messages between nodes, in s, by ascending size."""
+    """The extra time of MPI's messages between nodes, in s, in ascending order of their sizes."""
 
     sizes: tuple[int, ...]
     extra_s: tuple[Share, ...]
@@ -214,7 +223,7 @@ class _Messages:
 
     @classmethod
     def of(cls, case: LossCase) -> _Messages | None:
-        """Return the ping-pong's results on both platforms; None without short messages."""
+        """Return the ping-pong results of both platforms; None without short messages."""
         by_size: dict[int, Measurement] = {}
         for measurement in case.points([PINGPONG], lambda place: place.ran_on > 1):
             point = measurement.point
@@ -230,9 +239,9 @@ class _Messages:
         return cls(tuple(sizes), extra_s, worst)
 
     def beyond_start(self, size: float) -> Share:
-        """Return the additional time of the bytes of a message, in s; at least 0.
+        """Return the extra time of the bytes of a message, in s; at least 0.
 
-        All sizes have the start in common, so that its bounds cancel.
+        All sizes have the same start-up time, whose uncertainty therefore cancels.
         """
         values = [extra.value for extra in self.extra_s]
         value = beyond_start(self.sizes, values, size)
@@ -243,9 +252,9 @@ class _Messages:
         return Share(value, lo, hi).without_gain()
 
     def terms(self, case: LossCase, work: Work) -> list[MeasuredTerm]:
-        """Return the terms of an operation that is made of such messages.
+        """Return the terms of an operation that consists of such messages.
 
-        Results of sockets and streams may acquit the facts that change them.
+        If sockets or streams lost nothing, the facts that change these terms are refused.
         """
         base_s = case.base_s
         if base_s is None:
@@ -278,7 +287,7 @@ class _Messages:
 
 
 def _extra_s(measurement: Measurement) -> Share:
-    """Return the extra time of a message over the baseline, in s."""
+    """Return the extra time of a message compared with the baseline, in s."""
     base = measurement.point.base
     assert base is not None
     return Share.of(measurement.ratio).times(base.value)

@@ -1,4 +1,4 @@
-"""Why a cause is named or not: the facts and probes that it needs, and their values."""
+"""Explain why a cause is named or not: the facts and probes that it needs, and their values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Row:
 
 @dataclass(frozen=True)
 class NeededFact(_Row):
-    """``explain --why-not``: a fact that the cause needs; null where it is not known."""
+    """A row of ``explain --why-not`` for a needed fact; its value is null if it is not known."""
 
     kind: Literal["fact"]
     key: str
@@ -40,9 +40,9 @@ class NeededFact(_Row):
 
 @dataclass(frozen=True)
 class NeededMeasurement(_Row):
-    """``explain --why-not``: a measurement that the cause needs.
+    """A row of ``explain --why-not`` for a measurement that the cause needs.
 
-    - `nodes`: null where it was not measured on both.
+    - `nodes`: null if the probe was not measured on both platforms.
     """
 
     kind: Literal["measurement"]
@@ -56,11 +56,12 @@ class NeededMeasurement(_Row):
 
 @dataclass(frozen=True)
 class AnswerRow(_Row):
-    """``explain --why-not``: the answer for one loss that the cause concerns.
+    """A row of ``explain --why-not`` for one loss that the cause may explain.
 
-    - `word`: null where the cause is not named.
-    - `reason`: why the cause is not named, or its words.
-    - `figures`: its share of the extra time, and the causes of the rest; empty without a share.
+    - `word`: null if the cause is not named.
+    - `reason`: why the cause is not named; else the words of the cause.
+    - `figures`: the cause's share of the extra time, and the causes of the rest; empty without a
+      share.
     """
 
     kind: Literal["answer"]
@@ -78,9 +79,9 @@ WhyNotRow = NeededFact | NeededMeasurement | AnswerRow
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """Why a cause is, or is not, named on a platform.
+    """The answer why a cause is, or is not, named on a platform.
 
-    - `measured`: each probe that it needs, with its worst cell; None where it was not measured.
+    - `measured`: each needed probe with its worst row; None if the probe was not measured.
     """
 
     rule: Rule
@@ -92,17 +93,17 @@ class WhyNot:
 
     @property
     def concerns(self) -> str:
-        """Describe which losses it may explain: ``Network and MPI``, or some probes."""
+        """The losses that the cause may explain, in words: ``Network and MPI``, or some probes."""
         return listing(list(self.rule.only) or [layer.words for layer in self.rule.layers])
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each fact, measurement and loss."""
+        """Return a row for each fact, each measurement and each loss."""
         measured = [self._measurement(probe, worst) for probe, worst in self.measured]
         rows = (*self.facts, *measured, *self.answers)
         return [dict(vars(row)) for row in rows]
 
     def _measurement(self, probe: str, worst: Row | None) -> NeededMeasurement:
-        """Return the row of a probe, without figures where it was not measured."""
+        """Return the row of a needed probe, without numbers if the probe was not measured."""
         nodes = None
         ratio = None
         verdict = None
@@ -123,9 +124,9 @@ class WhyNot:
 
 
 def rule_of(name: str) -> Rule:
-    """Find a cause by its name; upper case and hyphens do not matter.
+    """Return the rule of a cause by its name; upper case and hyphens do not matter.
 
-    Raises UsageError: no cause has that name; all are listed.
+    Raises UsageError: no cause has this name; the error lists all names.
     """
     rules = {_plain(rule.name): rule for rule in load_rules()}
     plain = _plain(name)
@@ -148,7 +149,7 @@ def _plain(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """The first cells of every row: the cause and both platforms."""
+    """The first columns of every row: the cause and both platforms."""
 
     cause: str
     platform: str
@@ -180,7 +181,7 @@ def why_not(
 
 
 def _facts(head: _Head, rule: Rule, facts: Facts, baseline_facts: Facts) -> list[NeededFact]:
-    """Return each fact that the cause needs, with the values of both platforms."""
+    """Return a row for each fact that the cause needs, with the values of both platforms."""
     keys = []
     for need in rule.needs:
         keys += need.split(" or ")
@@ -201,7 +202,7 @@ def _facts(head: _Head, rule: Rule, facts: Facts, baseline_facts: Facts) -> list
 
 
 def _measured(probes: Sequence[str], findings: Sequence[Finding]) -> list[tuple[str, Row | None]]:
-    """Return each probe that measures the cause, with its worst cell by number of nodes, if any."""
+    """Return each probe that measures the cause, with its worst row for each number of nodes."""
     measured: list[tuple[str, Row | None]] = []
     for probe in probes:
         cells = []
@@ -245,7 +246,7 @@ def _answer(head: _Head, explanation: Explanation) -> AnswerRow:
 
 
 def _cause_of(explanation: Explanation, rule: str) -> Cause | None:
-    """Return the cause that a rule gave for a loss."""
+    """Return the cause that a rule found for a loss, or None."""
     for cause in explanation.causes:
         if cause.rule == rule:
             return cause
@@ -253,7 +254,7 @@ def _cause_of(explanation: Explanation, rule: str) -> Cause | None:
 
 
 def _reason(explanation: Explanation, name: str, cause: Cause | None) -> str:
-    """Return why a cause is absent or withdrawn, or its words where it is named."""
+    """Return why a cause is absent or withdrawn; else the words of the cause."""
     if cause is None:
         return explanation.absent.get(name, "")
     if cause.withdrawn:
@@ -262,7 +263,7 @@ def _reason(explanation: Explanation, name: str, cause: Cause | None) -> str:
 
 
 def _figures(explanation: Explanation, cause: Cause) -> str:
-    """Return the share of a cause in the extra time, and the causes that share the rest."""
+    """Return the cause's share of the extra time, and the causes that divide the rest."""
     if cause.withdrawn or cause.share is None:
         return ""
     share = explanation.amount(cause.share)

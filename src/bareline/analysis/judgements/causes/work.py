@@ -1,7 +1,7 @@
-"""The work of an operation for the network: messages that begin one after the other, and bytes.
+"""The network work of an operation: its number of sequential messages, and of bytes on a link.
 
-Counts are for the longest chain: simultaneous traffic on several links counts once. Libraries
-choose among algorithms, so that collectives have bounds.
+The longest chain is counted: simultaneous traffic on several links counts once. Libraries choose
+among algorithms, so the numbers of collectives have bounds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CROSSING = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A number of messages or bytes: usual, at least and at most."""
+    """A number of messages or bytes, with its bounds."""
 
     usual: float
     least: float
@@ -37,11 +37,11 @@ class Count:
 
     @classmethod
     def exactly(cls, number: float) -> Count:
-        """Return a number that is known."""
+        """Return a number whose bounds are equal to it."""
         return cls(number, number, number)
 
     def of(self, each: Share) -> Share:
-        """Return the share of all of them together, given the share of each."""
+        """Return the share of all messages or bytes, from the share of a single one."""
         ends = [self.least * each.lo, self.least * each.hi]
         ends += [self.most * each.lo, self.most * each.hi]
         usual = self.usual * each.value
@@ -54,9 +54,9 @@ _ONE = Count.exactly(1)
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Messages that begin one after the other, and bytes that cross one link one after the other.
+    """The messages of an operation that follow one another, and its bytes that cross one link.
 
-    - `direct`: the rung below is sockets and streams, else it is a message of MPI.
+    - `direct`: sockets and streams measure the operation's parts; else MPI's messages do.
     """
 
     starts: Count
@@ -65,9 +65,9 @@ class Work:
 
 
 def work_of(place: Place) -> Work | None:
-    """Return the work of a call for the network; None where unknown.
+    """Return the messages and bytes of a call; None if unknown.
 
-    For a stream it is one byte, and for a latency one message without bytes.
+    A stream has one byte and no message; a latency has one message and no bytes.
     """
     if place.probe in STREAMS:
         return Work(NONE, _ONE, direct=True)
@@ -126,7 +126,7 @@ def _of_collective(place: Place, size: int) -> Work:
 
 
 def _from_others(ranks: int, each: int) -> int:
-    """Return the number of blocks that a node gets, from all ranks on other nodes."""
+    """Return the number of blocks that a node receives from all ranks on other nodes."""
     return ranks - each
 
 
