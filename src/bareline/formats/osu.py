@@ -447,10 +447,7 @@ def _starts(text: str) -> Sequence[int]:
 
 
 def _untitled_starts(text: str, titles: Sequence[re.Match[str]]) -> Iterator[int]:
-    """Yield the offsets of osu_init's line, which 5.3 prints without a title.
-
-    A line after a title of osu_init is left out.
-    """
+    """Yield the offsets of osu_init's line, unless it follows a title of osu_init."""
     ends = [title.end() for title in titles if program_of(title).name == "init"]
     for line in _UNTITLED.finditer(text):
         if ends and ends[0] < line.start():

@@ -57,10 +57,7 @@ class _Figure:
 
 
 def _figure(value: float | None, unit: str | None, *, lower: bool, upper: bool) -> _Figure:
-    """Return a performance variable with its direction.
-
-    A reference that bounds the value only from below means that more is better.
-    """
+    """Return a performance variable; a reference bound only from below means more is better."""
     better: Better | None = None
     if lower != upper:
         better = "higher" if lower else "lower"
@@ -73,8 +70,7 @@ class _Check:
 
     - `name`: display name of the case, with its parameters: ``stream %threads=4``.
     - `where`: system, partition and environment: ``daint:gpu+gnu``.
-    - `phase`, `reason`: the phase in which the case failed, and the reason, if the file contains
-      them.
+    - `phase`, `reason`: phase and reason of a failure, if the file contains them.
     """
 
     name: str
@@ -178,11 +174,9 @@ class _Report(JsonModel):
 
 
 def _contents(report: Mapping[str, Any]) -> list[tuple[dict[str, Any], Any]]:
-    """Return the cases of a report, each with its run.
+    """Return the cases of a report, each with its run, or raise ParseError for a damaged report.
 
     The cases are not checked here, so that a malformed case does not affect the other cases.
-
-    Raises ParseError: the report is damaged.
     """
     runs = read_object(_Report, report).runs
     contents: list[tuple[dict[str, Any], Any]] = []
@@ -321,10 +315,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _logged(text: str) -> Sequence[_Check]:
-    """Return the case of every line of a log.
-
-    Raises ParseError: a line is incomplete or is not a case.
-    """
+    """Return the case of every line of a log, or raise ParseError for an invalid line."""
     if not text.endswith("\n"):
         raise ParseError("the last line has no end: the log is truncated")
     checks = []

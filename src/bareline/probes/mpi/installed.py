@@ -2,7 +2,7 @@
 
 The folder or environment module with the programs is on the nodes, so only the nodes can find them.
 The programs run in the same blocks as bareline's own benchmarks, so that the results of both can be
-compared like those of two platforms.
+compared like two platforms.
 
 References
 ----------

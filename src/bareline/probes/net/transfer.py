@@ -56,7 +56,7 @@ class Nuttcp(Probe[NuttcpParams]):
         return _nuttcp("-fparse", *counted(T=params.duration_s, N=several, w=params.window_kib))
 
     def delivers(self, params: NuttcpParams) -> Mapping[str, Metric]:
-        """Return the metrics without those that nuttcp does not print for several streams."""
+        """Return the metrics that nuttcp prints for this number of streams."""
         if params.streams == 1:
             return self.metrics
         return {name: metric for name, metric in self.metrics.items() if name != "retransmissions"}
