@@ -162,8 +162,7 @@ def parse_yaml(data: bytes | str, bounds: DocumentLimits = YAML) -> Any:
     Raises
     ------
     DocumentError
-        The document is damaged, exceeds its bounds, has a tag of its own, or has an alias inside
-        its own anchor.
+        The document is damaged, exceeds its bounds, has its own tag, or an alias in its own anchor.
     ImportError
         PyYAML is not installed.
     """
