@@ -1,9 +1,9 @@
 """Statistics of launches: summaries, ratios, effects, families, verdicts, stopping.
 
-Pure functions on arrays. Every function takes a stack of cases, shape ``(..., n)``, and works on
-the last axis, which has one value per launch (NaN where a launch is absent). It raises ValueError
-where shapes do not fit together or a value is infinite. `confidence` is the level that an interval
-must at least have.
+The functions are pure and work on arrays. Every function takes a stack of cases, shape ``(...,
+n)``, and works on the last axis, which has one value per launch (NaN if a launch is absent). Each
+raises ValueError if shapes do not fit together or a value is infinite. `confidence` is the lowest
+confidence level that an interval may have.
 """
 
 from bareline.stats.asymmetry import ASYMMETRY_ALPHA, asymmetry_p, within_spread

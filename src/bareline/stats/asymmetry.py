@@ -1,15 +1,16 @@
-"""Whether differences of blocks are skewed about their median, over many rows together.
+"""The test whether differences of blocks are skewed about their median, over many rows.
 
-Exchanging two platforms' names in a block is as likely as the measured order where they make no
-difference at all. Where their noise is skewed and of unequal width (one has rare slow launches,
-the other none) it is not, although their medians may be equal: the differences then have a tail
-to one side, and are called a loss more often than promised (`benchmarks/asymmetry.py`). A single
-row of ten blocks hardly shows a tail; tails of many rows on the same side do.
+If two platforms do not differ at all, exchanging their names in a block is as likely as the
+measured order. If their noise is skewed and of unequal width (one platform has rare slow launches,
+the other has none), the exchange is not as likely, although the medians may be equal. The
+differences then have a tail to one side, and are called a loss more often than promised
+(`benchmarks/asymmetry.py`). A single row of ten blocks hardly shows a tail, but tails of many rows
+on the same side do.
 
 The statistic is the sum of the rows' sample skewness, so that a difference between the platforms
-has no effect. It is compared with its value when deviations of whole blocks from each row's
-median change sign: nothing is assumed of how rows depend on each other, and a single disturbed
-block, which is not evidence of a shape, is as large with either sign.
+has no effect. It is compared with its values after the deviations of whole blocks from each row's
+median have changed sign. So no assumption is made about the dependence between rows. A single
+disturbed block is not evidence of a shape, and is as large with either sign.
 
 References
 ----------
@@ -30,9 +31,9 @@ from bareline.stats.launch_array import BoolArray, FloatArray, as_launch_array, 
 from bareline.stats.summary import summarize
 
 ASYMMETRY_BLOCKS = 7
-"""Fewest blocks that can show it: six have 32 flips, of which the largest alone passes."""
+"""Fewest blocks that can show a skew: six have 32 flips, and only the largest of them passes."""
 ASYMMETRY_ALPHA = 0.05
-"""Level at which a page reports it."""
+"""Level at which a page reports a skew."""
 
 _CHOSEN_FLIPS = 2048
 #: More rows would show nothing new.
@@ -41,10 +42,10 @@ _SLACK = 1e-9
 
 
 def asymmetry_p(differences: ArrayLike) -> float:
-    """Return the p-value of "these rows of differences are symmetric about their middles".
+    """Return the p-value of "the rows of differences are symmetric about their middles".
 
-    - `differences`: shape (k, n); one row per comparison, one column per block; NaN where a row
-      lacks a block. Rows with fewer than seven blocks are left out; NaN where none is left.
+    - `differences`: shape (k, n); one row per comparison, one column per block; NaN if a row lacks
+      a block. Rows with fewer than seven blocks are left out; the result is NaN if no row is left.
     """
     rows = as_launch_array(differences, "differences")
     if rows.ndim != 2:
@@ -67,7 +68,7 @@ def asymmetry_p(differences: ArrayLike) -> float:
 
 
 def _flips(blocks: int) -> Iterator[FloatArray]:
-    """Yield signs of blocks, shape (blocks, flips), the observed ones first."""
+    """Yield arrays of signs of blocks, shape (blocks, flips), the observed signs first."""
     if blocks > MANY_BLOCKS:
         yield from flips_of_many(blocks, _CHOSEN_FLIPS)
     else:
@@ -75,12 +76,12 @@ def _flips(blocks: int) -> Iterator[FloatArray]:
 
 
 def within_spread(values: ArrayLike, baseline: ArrayLike) -> BoolArray:
-    """Return for each case whether its medians are within the spread of launches, shape (k,).
+    """Return for each case whether its two medians are within the spread of launches, shape (k,).
 
-    Lopsided noise with equal medians claims no more than that; a larger difference is also one
-    of the medians. The spread is the larger interquartile range of both sides, relative to the
-    median, and at least the middle spread of all cases: noise makes cases look different that
-    happen to spread little.
+    Skewed noise with equal medians does not cause a larger difference; a larger difference is also
+    a difference of the medians. The spread is the larger interquartile range of both sides,
+    relative to the median. It is at least the median spread of all cases, because a case with a
+    small spread by chance would look different.
 
     - `values`, `baseline`: shape (k, n); launches of similar cases.
     """
@@ -95,7 +96,10 @@ def within_spread(values: ArrayLike, baseline: ArrayLike) -> BoolArray:
 
 
 def _skewness(rows: FloatArray, signs: FloatArray) -> FloatArray:
-    """Return the skewness of rows' deviations under signs, shape (k, flips); 0 without spread."""
+    """Return the skewness of each row's deviations under signs, shape (k, flips).
+
+    It is 0 if the deviations have no spread.
+    """
     n = count_launches(rows)[:, None]
     middle = np.nanmedian(rows, axis=-1, keepdims=True)
     deviations = np.nan_to_num(rows - middle)

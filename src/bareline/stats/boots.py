@@ -1,10 +1,10 @@
-"""Boots: launches that share one are not independent of each other.
+"""Boots: launches that share a boot are not independent of each other.
 
-The effects of a boot (places of pages, cores of interrupts) are drawn once for all
-launches in it. So a boot counts as one: its launches are averaged, and whole boots are exchanged
-between two platforms. Where two platforms boot at different blocks, blocks that share a
-boot of either belong together: fewer and larger groups, which are exchangeable whatever their
-boots have in common.
+The effects of a boot (positions of pages, cores of interrupts) are the same for all its launches.
+So a boot counts as one launch: its launches are averaged, and whole boots are exchanged between two
+platforms. If two platforms boot at different blocks, all blocks that share a boot of either
+platform form one group. There are then fewer and larger groups, which are exchangeable whatever
+their boots have in common.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from bareline.stats.launch_array import FloatArray, IntArray, as_launch_array
 
 
 def grouped(blocks: int, block: IntArray, boot: IntArray) -> IntArray:
-    """Return the group of each block, shape (blocks,): blocks that share a boot are one group.
+    """Return the group of each block, shape (blocks,); blocks that share a boot are in one group.
 
-    Blocks also share a group through further blocks.
+    Two blocks are also in one group if a chain of further blocks connects them.
 
-    - `block`, `boot`: shape (k,); a launch of `block` ran in `boot`. A block without a boot is a
-      group of its own.
+    - `block`, `boot`: shape (k,); a launch of `block` ran in `boot`. A block without a boot forms
+      its own group.
 
     Groups are numbered from 0 in the order of their first blocks.
     """
@@ -43,7 +43,7 @@ def grouped(blocks: int, block: IntArray, boot: IntArray) -> IntArray:
 def collapsed(values: ArrayLike, groups: IntArray) -> FloatArray:
     """Return the mean of each group of blocks (see `grouped`), shape (..., groups).
 
-    - `values`: shape (..., blocks); NaN marks an absent launch, which its group does without.
+    - `values`: shape (..., blocks); NaN marks an absent launch, which the mean leaves out.
     """
     stack = as_launch_array(values)
     count = int(groups.max(initial=-1)) + 1

@@ -1,19 +1,25 @@
-"""How strongly a stretch of runs asks for a change of level: one value a run, many rows at once.
+"""The evidence for a change of level in a stretch of runs: one value per run, many rows at once.
 
-A row is compared with two models. A *step* is one level before a run and another one from it on. An
-*excursion* is one level that is left at a run and returned to at a later one; a test for steps
-alone is blind to it. The score of a model is its log likelihood ratio over a single level,
+A row is compared with two models. A *step* is one level before a run and another level from that
+run on. An *excursion* is a level that the row leaves at a run and returns to at a later run; a test
+for steps alone does not find excursions. The score of a model is its log likelihood ratio over a
+single level,
 
     score = nu/2 log(1 + t^2/nu),    nu = n - 2,
 
-with Student's t of the two groups, whose difference counts from half of the margin; a difference
-within the margin scores 0. An excursion has one position more, and pays log n for it.
+with Student's t of the two groups of runs. Their difference is measured from half of the margin; a
+difference within the margin scores 0. An excursion has one more position than a step, for which log
+n is subtracted.
 
-Where a stretch drifts, the single level is a straight line, and both models are steps upon it.
+If a stretch drifts, a straight line replaces the single level, and both models are steps upon the
+line.
 
-Where each run resembles the one before it with an autoregression phi, a level of L runs is known as
-if it had ``L / f`` independent ones, with ``f = (1 + phi)/(1 - phi) - 2 phi (1 - phi^L) / (L (1 -
-phi)^2)``: few neighbours lose less than a long level does.
+If each run depends on the previous run with an autoregression phi, a level of L runs is known as
+well as from ``L / f`` independent runs, with
+
+    f = (1 + phi)/(1 - phi) - 2 phi (1 - phi^L) / (L (1 - phi)^2).
+
+A short level loses less by the dependence than a long level.
 
 References
 ----------
@@ -34,12 +40,12 @@ import numpy as np
 from bareline.stats.launch_array import BoolArray, FloatArray, IntArray
 
 LEAST_RUNS = 3
-"""The fewest runs that make a level."""
+"""The least number of runs that make a level."""
 
 #: Runs that give the same value again and again would have no spread to measure a step by.
 LEAST_SPREAD = 1e-4
 NORMAL_MAD = 1.4826
-"""The standard deviation of a normal distribution by its median absolute deviation."""
+"""The standard deviation of a normal distribution over its median absolute deviation."""
 
 #: Outliers are drawn in to this many standard deviations, and at least this many margins.
 _FAR = 3.0
@@ -50,9 +56,9 @@ _GROWTH = 1.25
 
 @dataclass(frozen=True, slots=True)
 class BestModel:
-    """The model that explains each row best.
+    """The model with the highest score of each row.
 
-    - `score`: shape (rows,); 0 where no difference is beyond the margin.
+    - `score`: shape (rows,); 0 if no difference is beyond the margin.
     - `begin`, `end`: shape (rows,); the group that differs is ``begin <= run < end``; a step has
       ``end == n``.
     """
@@ -67,8 +73,8 @@ def highest_scores(
 ) -> FloatArray:
     """Return the highest plain and the highest robust score of each row, shape (2, ...).
 
-    A robust score is that of the row with its outliers drawn in (`drawn_in`), and at most the
-    logarithm of the number of ways to choose the group.
+    A robust score is the score of the row after its outliers were moved to bounds (`drawn_in`), and
+    at most the logarithm of the number of ways to choose the group.
 
     - `rows`: shape (..., n); logarithms, complete.
     - `zone`: logarithm of the margin.
@@ -82,10 +88,11 @@ def highest_scores(
 
 
 def drawn_in(rows: FloatArray, zone: float) -> FloatArray:
-    """Return rows whose outliers are at their bounds: three normal standard deviations by the MAD.
+    """Return the rows with outliers moved to bounds: three normal standard deviations by the MAD.
 
-    The order of the runs plays no part, so that random orders remain a fair reference. Bounds are
-    no nearer than one and a half margins, or an outlier would be within the margin.
+    The bounds do not depend on the order of the runs, so that random orders remain a fair
+    reference. They are at least one and a half margins from the median, because otherwise an
+    outlier would be within the margin.
     """
     middle = np.median(rows, axis=-1, keepdims=True)
     distances = np.abs(rows - middle)
@@ -95,7 +102,7 @@ def drawn_in(rows: FloatArray, zone: float) -> FloatArray:
 
 
 def without_line(rows: FloatArray) -> FloatArray:
-    """Return rows, shape (..., n), without their straight lines."""
+    """Return the rows minus the straight line of each row, shape (..., n)."""
     n = rows.shape[-1]
     time = np.arange(n) - (n - 1) / 2.0
     centred = rows - rows.mean(axis=-1, keepdims=True)
@@ -106,7 +113,7 @@ def without_line(rows: FloatArray) -> FloatArray:
 def best_model(
     rows: FloatArray, zone: float, phi: FloatArray | float = 0.0, *, drifts: bool = False
 ) -> BestModel:
-    """Return the model with the highest score of each row; parameters as `highest_scores`."""
+    """Return the model with the highest score of each row; parameters as for `highest_scores`."""
     moments = _Moments.of(rows, zone, phi, drifts=drifts)
     n = rows.shape[-1]
     steps = moments.step_scores()
@@ -123,9 +130,10 @@ def best_model(
 
 
 def without_levels(rows: FloatArray, model: BestModel) -> FloatArray:
-    """Return rows, shape (rows, n), without the levels of their best models, where they score.
+    """Return the rows minus the levels of their best models, shape (rows, n).
 
-    A level is a median: an outlier, or one run of a next level, would move a mean for all runs.
+    Rows whose model scores 0 keep their level. A level is a median, because an outlier or a single
+    run of the next level would change a mean for all runs.
     """
     runs = np.arange(rows.shape[-1])
     inside = (runs >= model.begin[:, None]) & (runs < model.end[:, None])
@@ -149,11 +157,11 @@ def _median_where(rows: FloatArray, chosen: BoolArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class _Moments:
-    """Sums over the runs of each row, of which every score is made.
+    """Sums over the runs of each row, from which every score is computed.
 
-    - `sums`: shape (..., n + 1); of the first 0 .. n values about the level, or about the line.
-    - `total_square`: shape (...); of all values about it.
-    - `phi`: shape (..., 1), or 0 for all.
+    - `sums`: shape (..., n + 1); sums of the first 0 .. n values about the level or the line.
+    - `total_square`: shape (...); sum of squares of all values about the level or the line.
+    - `phi`: shape (..., 1), or 0 for all rows.
     """
 
     sums: FloatArray
@@ -166,7 +174,7 @@ class _Moments:
     def of(
         cls, rows: FloatArray, zone: float, phi: FloatArray | float, *, drifts: bool
     ) -> _Moments:
-        """Return the sums of rows; parameters as `highest_scores`."""
+        """Return the sums of rows; parameters as for `highest_scores`."""
         centred = without_line(rows) if drifts else rows - rows.mean(axis=-1, keepdims=True)
         *stack, n = rows.shape
         sums = np.zeros((*stack, n + 1))
@@ -203,7 +211,7 @@ class _Moments:
         return self._scores(apart, np.zeros_like(before), before)
 
     def best_excursion(self, length: int) -> tuple[FloatArray, IntArray]:
-        """Return the highest score of an excursion of a length and where it begins, shape (...)."""
+        """Return the highest score of excursions of a length, and where it begins, shape (...)."""
         apart = self._excursion_sums(length)
         count = np.array([length])
         if self.drifts:
@@ -218,16 +226,16 @@ class _Moments:
         return scores.max(axis=-1) - math.log(self.n), best + LEAST_RUNS
 
     def _excursion_sums(self, length: int) -> FloatArray:
-        """Return the sum of each excursion of a length, without sign, shape (..., groups)."""
+        """Return the absolute sum of each excursion of a length, shape (..., groups)."""
         last = self.n - LEAST_RUNS - length
         at_begin = self.sums[..., LEAST_RUNS : last + 1]
         at_end = self.sums[..., LEAST_RUNS + length : last + length + 1]
         return np.abs(at_end - at_begin)
 
     def _scores(self, apart: FloatArray, begin: IntArray, count: IntArray) -> FloatArray:
-        """Return the scores of groups of `count` runs from `begin` on, whose values sum to `apart`.
+        """Return the scores of groups of `count` runs from `begin` on.
 
-        - `apart`: shape (..., groups); without sign.
+        - `apart`: shape (..., groups); the absolute sum of the values of each group.
         - `begin`, `count`: shape (groups,) or (1,).
         """
         scale = 1.0 / self._norms(begin, count)
@@ -244,7 +252,7 @@ class _Moments:
         return np.where(size > self.zone, score, 0.0)
 
     def _norms(self, begin: IntArray, count: IntArray) -> FloatArray:
-        """Return the sum of squares of a group's indicator about the level, or about the line."""
+        """Return the sum of squares of each group's indicator about the level or the line."""
         n = self.n
         about_level = count * (n - count) / n
         if not self.drifts:
@@ -255,7 +263,7 @@ class _Moments:
 
 
 def _independent_share(count: IntArray, n: int, phi: FloatArray | float) -> FloatArray:
-    """Return by which part t^2 of a group counts where runs resemble each other.
+    """Return the factor by which dependence between runs reduces t^2 of a group.
 
     - `phi`: shape (..., 1); the result has shape (..., groups).
     """
@@ -270,7 +278,7 @@ def _independent_share(count: IntArray, n: int, phi: FloatArray | float) -> Floa
 
 
 def _repetitions(count: IntArray, phi: FloatArray | float) -> FloatArray:
-    """Return how many runs count as one independent run in the mean of `count` runs."""
+    """Return the number of runs that count as one independent run in the mean of `count` runs."""
     rest = 1.0 - np.asarray(phi)
     of_long_level = (2.0 - rest) / rest
     fewer_neighbours = 2.0 * phi * (1.0 - phi**count) / (count * rest**2)
@@ -278,18 +286,18 @@ def _repetitions(count: IntArray, phi: FloatArray | float) -> FloatArray:
 
 
 def _log_ways(n: int, count: int) -> float:
-    """Return the logarithm of the number of ways to choose some of n runs."""
+    """Return the logarithm of the number of ways to choose `count` of n runs."""
     orders = math.lgamma(n + 1)
     return orders - math.lgamma(count + 1) - math.lgamma(n - count + 1)
 
 
 def _counts(n: int) -> IntArray:
-    """Return the numbers of runs that may be before a step."""
+    """Return the possible numbers of runs before a step."""
     return np.arange(LEAST_RUNS, n - LEAST_RUNS + 1)
 
 
 def _lengths(n: int) -> list[int]:
-    """Return the lengths of excursions that leave a level of enough runs on both sides."""
+    """Return the lengths of excursions that leave enough runs for a level on both sides."""
     lengths = []
     length = LEAST_RUNS
     while length <= n - 2 * LEAST_RUNS:

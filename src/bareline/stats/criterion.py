@@ -1,7 +1,8 @@
-"""Models of a stretch of runs: a level or a line with steps upon it, and how well each explains it.
+"""Models of a stretch of runs (a level or a line, with steps), and their quality by a criterion.
 
-Schwarz's criterion is lower for the better model. The two ends of a line, each step and its place
-are parameters. Twice the logarithm of the Bayes factor of two models is the difference of theirs.
+Schwarz's criterion is lower for the better model. The parameters are the two ends of a line, and
+the size and the position of each step. Twice the logarithm of the Bayes factor of two models is the
+difference of their criteria.
 
 References
 ----------
@@ -28,18 +29,18 @@ _ABOUT = 2
 def criterion(square: float, n: int, parameters: int) -> float:
     """Return Schwarz's criterion of a model.
 
-    - `square`: the sum of squares that it leaves of n runs.
+    - `square`: the sum of squares of the residuals of n runs.
     """
     return n * math.log(max(square, n * LEAST_SPREAD**2)) + parameters * math.log(n)
 
 
 def centred_time(n: int) -> FloatArray:
-    """Return the numbers of n runs about their mean."""
+    """Return the numbers of n runs minus their mean."""
     return np.asarray(np.arange(n) - (n - 1) / 2.0, dtype=np.float64)
 
 
 def base(n: int, *, drifts: bool) -> FloatArray:
-    """Return the columns of a level or of a line, shape (n, 1 or 2)."""
+    """Return the columns of the model of a level or of a line, shape (n, 1 or 2)."""
     columns = [np.ones(n)]
     if drifts:
         columns.append(centred_time(n))
@@ -47,25 +48,25 @@ def base(n: int, *, drifts: bool) -> FloatArray:
 
 
 def with_steps(columns: FloatArray, cuts: Sequence[int]) -> FloatArray:
-    """Return the columns of a model with one more for each step."""
+    """Return the columns of a model with one more column for each step."""
     n = len(columns)
     steps = np.arange(n)[:, None] >= np.array(cuts, dtype=int)[None]
     return np.concatenate((columns, steps), axis=1)
 
 
 def rest_of(values: FloatArray, columns: FloatArray) -> FloatArray:
-    """Return the part of values that a model leaves, shape (n,)."""
+    """Return the residuals of values after a model, shape (n,)."""
     basis = np.linalg.qr(columns)[0]
     return np.asarray(values - basis @ (basis.T @ values))
 
 
 def square_of(rest: FloatArray) -> float:
-    """Return a sum of squares."""
+    """Return the sum of squares of residuals."""
     return float(rest @ rest)
 
 
 def without_spikes(values: FloatArray, zone: float) -> FloatArray:
-    """Return values whose outliers are drawn in to those about them; a level of three runs stays.
+    """Return the values with outliers moved towards their neighbours; a level of three runs stays.
 
     - `values`: shape (n,); logarithms, complete.
     - `zone`: logarithm of the margin.

@@ -1,8 +1,9 @@
-"""Whether a run resembles the run before it, and how much.
+"""The dependence of each run on the previous run.
 
-The first autocorrelation is estimated from differences of neighbours, whose own one is
-``-(1 - phi)/2`` for an autoregression of phi: a change of level is one large difference there and
-not a long resemblance. Large differences count as 2.5 usual ones.
+The first autocorrelation is estimated from the differences of neighbours. Their first
+autocorrelation is ``-(1 - phi)/2`` for an autoregression of phi. A change of level is only one
+large difference, and not a long dependence. A large difference is reduced to 2.5 times the usual
+difference.
 
 References
 ----------
@@ -43,8 +44,8 @@ _ALPHA_ALONE = 0.1
 class Dependence:
     """The autoregression of each series, shape (series,).
 
-    - `evident`: the autoregression that the runs show, 0 where it may be chance.
-    - `possible`: the estimate, even where it may be chance.
+    - `evident`: the estimated autoregression; 0 if it may be chance.
+    - `possible`: the estimated autoregression, even if it may be chance.
     """
 
     evident: FloatArray
@@ -52,9 +53,10 @@ class Dependence:
 
 
 def autoregression(rows: FloatArray) -> FloatArray:
-    """Return an estimate of phi for each row, shape (...); 0 where neighbours do not differ.
+    """Return an estimate of phi for each row, shape (...); 0 if neighbours do not differ.
 
-    - `rows`: shape (..., n); logarithms, complete. Independent runs scatter about a value near 0.
+    - `rows`: shape (..., n); logarithms, complete. For independent runs the estimates scatter about
+      a value near 0.
     """
     differences = np.diff(rows, axis=-1)
     usual = _LARGE * NORMAL_MAD * np.median(np.abs(differences), axis=-1, keepdims=True)
@@ -66,12 +68,12 @@ def autoregression(rows: FloatArray) -> FloatArray:
 
 
 def dependence(runs: IntArray, observed: FloatArray, shuffled: FloatArray) -> Dependence:
-    """Return the dependence of the runs of each series, by itself and by all of them together.
+    """Return the dependence between runs, from each series alone and from all series together.
 
-    - `runs`: shape (series,); how many each series has.
-    - `observed`: shape (series,); of `autoregression` of runs without levels, which would feign it;
-      NaN for a series that is too short.
-    - `shuffled`: shape (series, orders); the same of their random orders, again without levels.
+    - `runs`: shape (series,); the number of runs of each series.
+    - `observed`: shape (series,); `autoregression` of the runs without their levels, because
+      changes of level look like dependence; NaN for a series that is too short.
+    - `shuffled`: shape (series, orders); the same estimate for random orders of the runs.
     """
     usable = np.isfinite(observed)
     lessened = np.maximum(1.0 - _LESSENED / np.maximum(runs, 1), _LEAST_LEFT)
@@ -91,9 +93,10 @@ def dependence(runs: IntArray, observed: FloatArray, shuffled: FloatArray) -> De
 
 
 def lead_over_wandering(values: FloatArray, cuts: Sequence[int], *, drifts: bool) -> float:
-    """Return by how much changes, or one more than those, beat dependence without a change.
+    """Return the lead of a model with changes over dependent runs without a change.
 
-    The runs about levels (or about a line with steps) may also depend on each other.
+    The lead is the difference of Schwarz's criteria. The model has the changes at `cuts`, or one
+    more; its runs may also depend on each other.
 
     - `values`: shape (n,); logarithms, complete.
     - `cuts`: first runs of new levels.
@@ -112,7 +115,10 @@ def lead_over_wandering(values: FloatArray, cuts: Sequence[int], *, drifts: bool
 
 
 def _criterion_of_changes(values: FloatArray, columns: FloatArray, cuts: Sequence[int]) -> float:
-    """Return Schwarz's criterion of changes about which runs depend on each other, or do not."""
+    """Return Schwarz's criterion of changes, with or without dependence between the runs.
+
+    The smaller criterion of the two is returned.
+    """
     rest = rest_of(values, with_steps(columns, cuts))
     parameters = columns.shape[1] + 2 * len(cuts)
     return min(
@@ -131,14 +137,16 @@ def _lag_one(rest: FloatArray) -> float:
 
 
 def _square_of_steps(rest: FloatArray) -> float:
-    """Return the sum of squares of the parts that the runs before do not explain."""
+    """Return the sum of squares of the parts that the previous runs do not explain."""
     phi = float(np.clip(_lag_one(rest), 0.0, 1.0))
     first = (1.0 - phi**2) * float(rest[0] ** 2)
     return square_of(rest[1:] - phi * rest[:-1]) + first
 
 
 def _shrunk(observed: FloatArray, shuffled: FloatArray) -> FloatArray:
-    """Return the part of phi beyond chance, which by itself was more often too large than small.
+    """Return phi minus the part that chance explains.
+
+    The estimate alone was more often too large than too small.
 
     - `observed`, `shuffled`: shapes (...,) and (..., orders).
     """

@@ -1,4 +1,4 @@
-"""Cliff's delta: how completely two platforms' launches separate."""
+"""Cliff's delta: the degree to which the launches of two platforms are separate."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from bareline.stats.pairwise import CHUNK_PAIRS, EXPAND_LIMIT
 def cliffs_delta(values: ArrayLike, baseline: ArrayLike) -> FloatArray:
     """Return P(value > baseline) - P(value < baseline) over all pairs of launches.
 
-    For shapes (..., n) and (..., m); from -1 (every value is below every baseline value) to 1, NaN
-    without data.
+    The stacks have shapes (..., n) and (..., m). The result is from -1 (every value is below every
+    baseline value) to 1, and NaN without data.
 
     References
     ----------

@@ -1,14 +1,14 @@
-"""Launches over a limit, counted: whether one platform loses more of them than the other.
+"""The test whether one platform loses more launches to a limit than the other platform.
 
-If the platforms were equal, a launch that exceeded its limit could as well have been on the other
-platform: all assignments of the launches to the two sides are as likely as the measured one. That
-is Fisher's exact test. Where launches share a boot, whole boots are dealt out, each with the share
-of its launches that were lost; where several cases are asked about together, each launch with the
-share of the cases that it lost.
+If the platforms are equal, a launch that exceeded its limit could as well have been on the other
+platform: all assignments of the launches to the two platforms (deals) are as likely as the measured
+assignment. This is Fisher's exact test. If launches share a boot, whole boots are assigned, each
+with the share of its launches that were lost. If several cases are tested together, launches are
+assigned, each with the share of the cases that were lost in it.
 
-Such counts are coarse: one launch of eight can never be certain. The number of launches and
-losses alone shows whether a row can be certain, before their sides are known, so that rows that
-cannot do not weaken the rest.
+Such counts are coarse: one launch of eight can never be certain. The numbers of launches and losses
+alone, without their platforms, show whether a row can be certain. Rows that cannot be certain do
+not weaken the test of other rows.
 
 References
 ----------
@@ -38,9 +38,10 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Exceedance:
-    """Tests of a stack of cases; arrays of shape (cases,), NaN where nothing was lost or tried.
+    """Tests of a stack of cases; arrays of shape (cases,), NaN if nothing was lost or launched.
 
-    - `p`: two-sided p-value of "both lose as many": the share of deals that are as far apart.
+    - `p`: two-sided p-value of "both platforms lose as many": the share of the deals with a
+      difference at least as large.
     - `least`: the smallest p-value that these numbers of launches and losses allow.
     """
 
@@ -49,10 +50,10 @@ class Exceedance:
 
 
 def exceedance(over: ArrayLike, over_baseline: ArrayLike) -> Exceedance:
-    """Test whether one side loses more launches to a limit than the other.
+    """Return the test whether one platform loses more launches to a limit than the other.
 
     - `over`, `over_baseline`: shapes (cases, n) and (cases, m); 1 for a launch that was lost, 0 for
-      one that ended, the share for a boot; NaN where nothing was launched.
+      a launch that ended, the share of lost launches for a boot; NaN if there was no launch.
     """
     first = as_launch_array(over)
     second = as_launch_array(over_baseline, "baseline")
@@ -74,13 +75,13 @@ def exceedance(over: ArrayLike, over_baseline: ArrayLike) -> Exceedance:
 
 
 def _ascending(row: FloatArray) -> FloatArray:
-    """Return the present values of a case."""
+    """Return the values of a case that are not NaN, in rising order."""
     return np.sort(row[~np.isnan(row)])
 
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """The test of one case; fields as of `Exceedance`."""
+    """The test of one case; the fields are as in `Exceedance`."""
 
     p: float
     least: float
@@ -88,13 +89,13 @@ class _Result:
 
 @dataclass(frozen=True, slots=True)
 class _Deals:
-    """Ways to deal launches out: how far apart both sides are, and the probability of each way."""
+    """The possible deals of launches: the difference of the two sides, and the probability."""
 
     apart: FloatArray
     weight: FloatArray
 
     def p(self, reached: float) -> float:
-        """Return the probability of a distance that is at least as large."""
+        """Return the probability of a difference of at least `reached`."""
         beyond = self.apart >= reached - _SLACK
         return min(1.0, float(self.weight[beyond].sum()))
 
@@ -108,7 +109,7 @@ def _test(values: FloatArray, base: FloatArray) -> _Result:
 
 
 def _counted(values: FloatArray, base: FloatArray) -> _Deals:
-    """Return the deals of whole launches, by the number of lost ones on the first side."""
+    """Return the deals of whole launches, by the number of lost launches on the first side."""
     n = values.size
     m = base.size
     total = int(values.sum() + base.sum())
@@ -123,7 +124,7 @@ def _counted(values: FloatArray, base: FloatArray) -> _Deals:
 
 
 def _dealt(pooled: FloatArray, n: int) -> _Deals:
-    """Return the deals of values, all as likely."""
+    """Return the deals of values, all of which are equally likely."""
     size = pooled.size
     if comb(size, n) <= _MOST_DEALS:
         chosen = np.array(list(combinations(range(size), n)))
@@ -138,9 +139,10 @@ def _dealt(pooled: FloatArray, n: int) -> _Deals:
 
 
 def holm_of_testable(p_values: FloatArray, least: FloatArray, alpha: float) -> FloatArray:
-    """Return Holm-adjusted p-values of rows that could be certain at all; NaN for all other rows.
+    """Return Holm-adjusted p-values of the rows that can be certain; NaN for all other rows.
 
-    `p_values` and `least`: shape (k,), as of `exceedance`; `alpha`: the level of the test.
+    - `p_values`, `least`: shape (k,), as in `Exceedance`.
+    - `alpha`: the level of the test.
     """
     several = 1
     while np.count_nonzero(least <= alpha / several) > several:

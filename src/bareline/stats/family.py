@@ -1,7 +1,8 @@
-"""Families of tests by their p-values alone: Holm's correction, and the false discovery rate.
+"""Families of tests with only their p-values: Holm's correction, and the false discovery rate.
 
-They serve comparisons without common blocks (two runs, imported results), whose rank tests have
-fine p-values: 0.0022 for six launches against six. In blocks `bareline.stats.flips` does better.
+They are used for comparisons without common blocks (two runs, imported results), whose rank tests
+have small p-values: 0.0022 for six launches against six. In blocks `bareline.stats.flips` has more
+power.
 """
 
 from __future__ import annotations
@@ -12,26 +13,35 @@ from numpy.typing import ArrayLike
 from bareline.stats.launch_array import FloatArray, IntArray
 
 ALPHA = 0.05
-"""Error of the verdicts "slower" and "faster": the rate of false ones among the rows of tables."""
+"""Error of the verdicts "slower" and "faster": the rate of false ones among rows of tables."""
 
 CERTAIN_ALPHA = 0.04
-"""Claims that are certain over a whole verdict are tested at 4 %, so that platforms which share a
-skewed baseline, where flips are not exact, still keep the 5 % that are promised."""
+"""Level of claims that are certain over a whole verdict.
+
+Flips are not exact for platforms that share a skewed baseline. At 4 % such platforms still keep the
+promised error of 5 %.
+"""
 
 LOST_ALPHA = 0.0125
-"""Share of the 5 % that counts of lost launches have: three of three against none of six have
-p = 1/84, six of eight against none of eight 0.007."""
+"""Part of the 5 % error for the test of lost launches.
+
+Three of three against none of six have p = 1/84, six of eight against none of eight 0.007.
+"""
 
 BESIDE_LOST_ALPHA = 0.0375
-"""The level of all other tests on a page on which such a count could be certain. Six launches need
-2/64."""
+"""Level of all other tests on a page with a row that could be certain by its lost launches.
+
+Six launches need 2/64.
+"""
 
 
 def holm(p_values: ArrayLike, weight: ArrayLike = 1.0) -> FloatArray:
-    """Return Holm-adjusted p-values: those at most alpha are rejected at family-wise error alpha.
+    """Return Holm-adjusted p-values.
+
+    Rejecting all that are at most alpha has the family-wise error alpha.
 
     - `p_values`: shape (k,); NaN (no test) stays NaN and does not count.
-    - `weight`: shape (k,); the relative share of the error of each.
+    - `weight`: shape (k,); the relative share of the error for each test.
 
     Raises ValueError: a p-value is outside [0, 1] or there is more than one axis.
 

@@ -1,11 +1,12 @@
-"""Find the units (nodes, links, switches) of a fleet that deviate from the rest, with certainty.
+"""The units (nodes, links, switches) of a fleet that deviate from the other units with certainty.
 
-Every launch gives one value of every unit. Signs of a unit's own launches cannot decide among
-thousands: ten launches reach p = 2/1024, and a fleet of 1,024 nodes needs 0.00005. Its neighbours
-can: the differences between launches of healthy units are known from thousands of residuals. So a
-unit's shift is compared with trimmed means of as many residuals, drawn from all units,
-divided by a scale that is its own and the fleet's in equal parts: a noisy unit needs
-more. Beyond the draws the tail is taken to fall exponentially, which is slower than it does.
+Every launch gives one value of every unit. The signs of a unit's own launches cannot decide among
+thousands of units: ten launches reach p = 2/1024, and a fleet of 1,024 nodes needs 0.00005. The
+other units help: the differences between launches of healthy units are known from thousands of
+residuals. So a unit's shift is compared with trimmed means of as many residuals, drawn from all
+units. Both are divided by a scale that is the unit's and the fleet's in equal parts, so that a
+noisy unit needs a larger shift. Beyond the draws, the tail is assumed to fall exponentially, which
+is slower than the true tail.
 
 Healthy units also differ. A unit is tested against a fence: the margin, or the variation of the
 estimates of all units, whichever is larger.
@@ -48,9 +49,9 @@ _SEED = 20260301
 class Deviations:
     """Deviations of units from the rest of the fleet, on the scale of the values.
 
-    - `shift`, `lo`, `hi`: trimmed mean over launches of the deviation, with an interval that is
+    - `shift`, `lo`, `hi`: trimmed mean of the deviation over launches, with an interval that is
       valid for all units of all families at once; NaN below 6 launches.
-    - `p`: of "its deviation is within the fence".
+    - `p`: p-value of "the unit's deviation is within the fence".
     - `fence`: the largest deviation of a healthy unit.
     """
 
@@ -63,11 +64,11 @@ class Deviations:
 
 
 def deviations(values: FloatArray, *, margin: float, alpha: float, tests: int) -> Deviations:
-    """Compare every unit with the rest of the fleet.
+    """Return the deviation of every unit from the other units of the fleet.
 
-    - `values`: shape (units, launches); logarithms, larger is worse; NaN where a unit has none.
+    - `values`: shape (units, launches); logarithms, larger is worse; NaN if a unit lacks a launch.
     - `margin`: deviations up to this size never count, on the scale of the values.
-    - `alpha`: the error over `tests` tests, of which these are some.
+    - `alpha`: the error over `tests` tests, which include the tests of these units.
     """
     level = alpha / tests
     centred = values - _others(values)
@@ -93,14 +94,14 @@ def deviations(values: FloatArray, *, margin: float, alpha: float, tests: int) -
 
 
 def _residuals(centred: FloatArray, shift: FloatArray, n: IntArray) -> FloatArray:
-    """Return the present differences from each unit's shift, as large as errors are."""
+    """Return the differences of present launches from their unit's shift, scaled to error size."""
     grown = np.sqrt(n / np.maximum(n - 1, 1))  # residuals are smaller than errors by this
     residuals = (centred - shift[:, None]) * grown[:, None]
     return residuals[~np.isnan(residuals)]
 
 
 def _beyond(shift: FloatArray, fence: float, scale: FloatArray) -> FloatArray:
-    """Return the distances of shifts beyond the fence, over their scales; 0 within it."""
+    """Return the distances of shifts beyond the fence, over their scales; 0 within the fence."""
     with np.errstate(divide="ignore", invalid="ignore"):
         beyond = np.where(shift > fence, (shift - fence) / scale, 0.0)
     return np.nan_to_num(beyond)
@@ -148,9 +149,10 @@ def _scale(spread: FloatArray, typical: float) -> FloatArray:
 
 
 def _between(shift: FloatArray, level: float) -> float:
-    """Return the variation of the estimates of healthy units: half of two have no such spread.
+    """Return the variation of the estimates of healthy units; 0 below three units.
 
-    The median absolute deviation of n units is itself known to about 1 in the root of n.
+    With two units, half of the fleet may deviate. The median absolute deviation of n units has
+    itself a relative uncertainty of about 1 / sqrt(n).
     """
     if len(shift) < 3:
         return 0.0
@@ -166,7 +168,7 @@ class _Tail:
     """The upper tail of a healthy unit's standardised shift.
 
     - `extreme`: the largest of `draws` draws, ascending.
-    - `mean_excess`: by how much the extreme draws exceed their smallest on average.
+    - `mean_excess`: the mean distance of the extreme draws from the smallest extreme draw.
     """
 
     extreme: FloatArray
@@ -175,7 +177,7 @@ class _Tail:
 
     @classmethod
     def drawn(cls, pool: FloatArray, count: int, typical: float) -> _Tail:
-        """Return the tail of units of `count` launches whose residuals are as in the pool."""
+        """Return the tail for units of `count` launches whose residuals are as in `pool`."""
         generator = np.random.default_rng(_SEED)
         extreme = np.zeros(0)
         for _ in range(_DRAWS // _PIECE):
@@ -190,13 +192,13 @@ class _Tail:
 
     @property
     def share(self) -> float:
-        """The share of all draws that are in the tail."""
+        """The share of the draws that are in the tail."""
         return len(self.extreme) / self.draws
 
     def p(self, reached: FloatArray) -> FloatArray:
-        """Return how often a healthy unit's shift is at least so large.
+        """Return the probability that a healthy unit's shift is at least `reached`.
 
-        Below the tail at most 1.
+        Below the tail the result is at most 1.
         """
         begin = self.extreme[0]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -208,7 +210,7 @@ class _Tail:
         return probability
 
     def reaches(self, level: float) -> float:
-        """Return the quantile of a healthy unit's shift at this level."""
+        """Return the quantile of a healthy unit's shift at `level`."""
         if level < self.share:
             return float(self.extreme[0] + self.mean_excess * np.log(self.share / level))
         larger = max(1, int(level * self.draws))

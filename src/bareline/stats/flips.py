@@ -1,19 +1,20 @@
-"""Many paired comparisons at once: exchange the platforms' names in whole blocks, all at a time.
+"""Tests of many paired comparisons at once, by exchanging the platforms' names in whole blocks.
 
 If a platform made no difference, exchanging its name with the baseline's in any block would be as
 likely as the measured order, for every point at once. So the signs of whole blocks are flipped, and
-the data are compared with the flipped data. Nothing is assumed of how points depend
-on each other, and six blocks suffice in a family of any size: a difference that no flip but the
-exchange of all blocks matches has the p-value 2/64.
+the data are compared with the flipped data. No assumption is made about the dependence between
+points, and six blocks suffice in a family of any size: a difference that only the exchange of all
+blocks matches has the p-value 2/64.
 
-The statistic is Student's t of a point's differences against its margin: a mean inside the
-margin counts as no difference, and a mean beyond it is measured from half of the margin, over its
-standard error. (From the margin itself, losses of little more than it would be lost among points
-with much noise; from zero, calm points would drown those with noise.)
+The statistic is Student's t of a point's differences against its margin: a mean inside the margin
+counts as no difference, and a mean beyond it is measured from half of the margin, over its standard
+error. (If the mean were measured from the margin, losses of little more than the margin would not
+be found among noisy points. If it were measured from zero, noisy points would not be found among
+calm points.)
 
-Ranks would not do: with six blocks every point whose differences agree in sign has the same rank
-sum, so that a lone tenfold loss ties with each of its calm neighbours, and among fifteen
-comparisons one of these agrees by accident.
+Ranks would not suffice: with six blocks every point whose differences agree in sign has the same
+rank sum, so that a single tenfold loss ties with each of its calm neighbours, and among fifteen
+comparisons the signs of one agree by accident.
 
 References
 ----------
@@ -43,11 +44,14 @@ from bareline.stats.launch_array import (
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 ALL_FLIPS_BLOCKS = 12
-"""Up to this number of blocks every flip is tried; beyond, a fixed random choice of flips."""
+"""Largest number of blocks for which every flip is tried.
+
+With more blocks, a fixed random choice of flips is tried.
+"""
 
 _CHOSEN_FLIPS = 4096
 MANY_BLOCKS = 4096
-"""With more blocks, the signs are made in parts, which need less memory."""
+"""Number of blocks above which the signs are made in parts, which need less memory."""
 
 #: Statistics in memory at once (32 MiB), and statistics computed at once, in a processor's cache.
 _AT_ONCE = 1 << 22
@@ -72,17 +76,17 @@ def family_wise_p(
     side: Side = "both",
     weight: ArrayLike = 1.0,
 ) -> FloatArray:
-    """Return p-values over all rows: the chance of any false claim is at most alpha.
+    """Return step-down adjusted p-values over all rows, shape (k,); NaN below six blocks.
 
-    - `differences`: shape (k, n); one row per comparison, one column per block; NaN where a row
-      lacks a block.
-    - `zone`: shape (k,); distance from 0 that does not matter, in the unit of each row.
-    - `side`: "both" asks whether a row differs from 0, "above" whether it is larger than 0.
-    - `weight`: shape (k,); factor of Student's t of a row before rows are compared: a more
-      informative row need not be the most extreme of all. Fixed beforehand, it changes the power,
-      never the error rate.
+    If rows with p of at most alpha are claims, the chance of any false claim is at most alpha.
 
-    They are step-down adjusted, shape (k,); NaN for rows with fewer than six blocks.
+    - `differences`: shape (k, n); one row per comparison, one column per block; NaN if a row lacks
+      a block.
+    - `zone`: shape (k,); the largest distance from 0 that does not matter, in the unit of each row.
+    - `side`: "both" tests whether a row differs from 0, "above" whether it is larger than 0.
+    - `weight`: shape (k,); factor of each row's Student's t before rows are compared. A more
+      informative row with a larger weight need not be the most extreme row. A weight that is fixed
+      beforehand changes the power, never the error rate.
     """
     table = _Table.of(differences, zone)
     adjusted = np.full(table.tested.shape, np.nan)
@@ -109,9 +113,10 @@ def family_wise_p(
 
 
 def false_discovery_q(differences: ArrayLike, zone: ArrayLike = 0.0) -> FloatArray:
-    """Return q-values: the share of false claims to expect among all rows at least as extreme.
+    """Return q-values: the expected share of false claims among all rows at least as extreme.
 
-    Arguments as for `family_wise_p`; shape (k,), NaN below six blocks, 1 inside the zone.
+    The arguments are as for `family_wise_p`. The result has shape (k,), and is NaN below six blocks
+    and 1 inside the zone.
     """
     table = _Table.of(differences, zone)
     q_values = np.full(table.tested.shape, np.nan)
@@ -140,7 +145,7 @@ def false_discovery_q(differences: ArrayLike, zone: ArrayLike = 0.0) -> FloatArr
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """Rows of differences with their zones, shape (k,), and which rows have enough blocks."""
+    """The rows of differences and their zones, shape (k,), and which rows have enough blocks."""
 
     rows: FloatArray
     zones: FloatArray
@@ -148,7 +153,10 @@ class _Table:
 
     @classmethod
     def of(cls, differences: ArrayLike, zone: ArrayLike) -> _Table:
-        """Return the rows without blocks that no row has; raises ValueError: they are no rows."""
+        """Return the table without blocks that no row has.
+
+        Raises ValueError: the differences are not rows.
+        """
         rows = as_launch_array(differences, "differences")
         if rows.ndim != 2:
             raise ValueError(f"differences: expected rows of blocks, got shape {rows.shape}")
@@ -159,18 +167,18 @@ class _Table:
         return cls(rows, zones, count_launches(rows) >= MIN_LAUNCHES)
 
     def statistic(self, chosen: IntArray, side: Side, weights: FloatArray) -> _Statistic:
-        """Return the statistic of some rows, in their order."""
+        """Return the statistic of the chosen rows, in their order."""
         return _Statistic(self.rows[chosen], self.zones[chosen], side, weights[chosen])
 
 
 def _threshold(observed: FloatArray) -> FloatArray:
-    """Return the values from which on a statistic counts as equal to the observed ones."""
+    """Return the thresholds from which on a statistic counts as equal to the observed statistic."""
     finite = np.where(np.isinf(observed), 0.0, observed)
     return observed - _SLACK * np.abs(finite)
 
 
 class _Statistic:
-    """The statistic of rows of differences, as observed and flipped."""
+    """The statistic of rows of differences, for the observed and for flipped signs."""
 
     def __init__(
         self, rows: FloatArray, zones: FloatArray, side: Side, weights: FloatArray
@@ -197,10 +205,11 @@ class _Statistic:
             yield self._of(flips[:, first : first + step])
 
     def _of(self, flips: FloatArray) -> FloatArray:
-        """Return the distance of each mean from half of its zone, over its standard error, squared.
+        """Return the square of the signed distance of each mean from half of its zone.
 
-        A mean inside the zone counts as 0; the sign is kept. Only comparisons matter, and this
-        is a monotone function of Student's t.
+        The distance is divided by its standard error before it is squared, and its sign is kept. A
+        mean inside the zone counts as 0. Only comparisons of the result matter, and it is a
+        monotone function of Student's t.
         """
         statistics = np.empty((self._n.size, flips.shape[-1]))
         step = max(1, _IN_CACHE // flips.shape[-1])
@@ -214,7 +223,7 @@ class _Statistic:
         return statistics
 
     def _compute(self, part: slice, flips: FloatArray, statistics: FloatArray) -> None:
-        """Write the statistics of some rows into `statistics`."""
+        """Write the statistics of the rows in `part` into `statistics`."""
         n = self._n[part]
         mean_square = self._mean_square[part]
         mean = self._values[part] @ flips
@@ -232,7 +241,7 @@ class _Statistic:
     def _square_beyond_zone(
         self, mean: FloatArray, zones: FloatArray, squares: FloatArray
     ) -> BoolArray:
-        """Write the squared distances of means from their zones; return which count as none.
+        """Write squared distances of means from their zones; return which means count as 0.
 
         `mean` is overwritten.
         """
@@ -249,7 +258,10 @@ class _Statistic:
         return is_none
 
     def _as_deviates(self, squared: FloatArray) -> FloatArray:
-        """Make t of unlike freedoms comparable: squared normal deviates (D. L. Wallace, 1959)."""
+        """Return t of different degrees of freedom as squared normal deviates (D.
+
+        L. Wallace, 1959).
+        """
         freedom = self._n - 1
         scale = (8 * freedom + 1) / (8 * freedom + 3)
         deviates = scale**2 * freedom * np.log1p(np.abs(squared) / freedom)
@@ -257,7 +269,7 @@ class _Statistic:
 
 
 def _at_most(flips: FloatArray, most: int) -> FloatArray:
-    """Return a fixed random choice of flips where there are too many, the observed one first."""
+    """Return at most `most` flips, in a fixed random choice, with the observed signs first."""
     count = flips.shape[-1]
     if count <= most:
         return flips
@@ -266,7 +278,10 @@ def _at_most(flips: FloatArray, most: int) -> FloatArray:
 
 
 def flips_of_many(n: int, most: int = _CHOSEN_FLIPS) -> Iterator[FloatArray]:
-    """Yield signs of blocks, shape (n, flips), the observed first; all at once take gigabytes."""
+    """Yield parts of the signs of many blocks, shape (n, flips), the observed signs first.
+
+    All parts at once would need gigabytes.
+    """
     count = min(most, _CHOSEN_FLIPS)
     step = max(1, _AT_ONCE // n)
     for first in range(0, count, step):
@@ -281,9 +296,10 @@ def flips_of_many(n: int, most: int = _CHOSEN_FLIPS) -> Iterator[FloatArray]:
 
 @lru_cache(maxsize=32)
 def flips_of(n: int, side: Side, most: int = _CHOSEN_FLIPS) -> FloatArray:
-    """Return signs of blocks, shape (n, flips), the observed ones first.
+    """Return the signs of blocks, shape (n, flips), the observed signs first.
 
-    A two-sided statistic is the same when all signs change, so that the last one may stay.
+    A two-sided statistic does not change if all signs change, so the sign of the last block is
+    fixed for it.
     """
     free = n - 1 if side == "both" else n
     if n <= ALL_FLIPS_BLOCKS:

@@ -1,30 +1,31 @@
-"""All changes of level in the histories of many series, or the course of a series without one.
+"""All changes of level in the histories of many series, or the course of a series without changes.
 
-If nothing changed, the order of the runs means nothing, for all series together. The runs are put
-into random orders; the highest score of any stretch of any series in them is the reference of the
-scores of the data (`bareline.stats.stretches`, `bareline.stats.change`). So a p-value is valid over
-all series, and nothing is assumed of how they depend on each other: the nights on which the machine
-was busy are in all of them. Robust scores are of rows with their outliers drawn in: heavy tails
-hide a step from the plain scores. They are capped by the largest proof of an arrangement: else
-a series without noise and with three outliers, which are together in one order of many, would hide
-the changes of all other series.
+If nothing changed, the order of the runs has no meaning, for all series together. The runs are put
+into random orders. The highest score of any stretch of any series in these orders is the reference
+for the scores of the data (`bareline.stats.stretches`, `bareline.stats.change`). So a p-value is
+valid over all series, without an assumption about the dependence between series: a night on which
+the machine was busy is in all series. Robust scores are computed after outliers were moved to
+bounds, because heavy tails hide a step from the plain scores. They are capped by the strongest
+evidence that an order can give. Otherwise a series without noise and with three outliers, which are
+neighbours in some orders, would hide the changes of all other series.
 
-The same test is applied again on both sides of each change, until no stretch has one.
+The same test is applied again on both sides of each change, until no stretch has a change.
 
-- *likely*: p is below 5 % in this one look at the history.
+- *likely*: p is below 5 % in this one test (look) of the history.
 - *certain*: p is below ``1 / n^2`` of a history of n runs, the new level has three runs, and a
   straight line is out of the question. The p sum to less than 10.6 % over all looks from the tenth
   run on, however many there will be.
 
-Where runs resemble the run before them, scores are lower for it (`bareline.stats.dependence`); for
-a certain change also where that may be chance.
+If runs depend on the previous run, the scores are reduced (`bareline.stats.dependence`). For a
+certain change they are also reduced if the dependence may be chance.
 
-A stretch that a straight line explains better drifts. The rest beyond the line is tested again, for
-steps upon it. Runs that resemble each other also look like levels: a change must explain a stretch
-better than an autoregression without one. A page of m series has m chances to take either for a
-step: a change must be better by a Bayes factor of m, and of m^2 where a line is the other model.
+A stretch that a straight line explains better drifts. The residuals from the line are tested again,
+for steps upon it. Runs that depend on each other also look like levels: a change must explain a
+stretch better than an autoregression without a change. A page of m series has m chances to take a
+line or an autoregression for a step. So a change must be better by a Bayes factor of m, and of m^2
+if the other model is a line.
 
-Where a few random orders show that nothing changed, no further ones are made.
+If a few random orders show that nothing changed, no further orders are made.
 
 References
 ----------
@@ -89,8 +90,9 @@ class Course(StrEnum):
 class Change:
     """A change of level of a series; runs are numbered from 0.
 
-    - `at`: the first run of the new level; `first`, `last`: the runs that it is with 95 %.
-    - `p`: the probability of such a score in any series in one look if nothing changed.
+    - `at`: the first run of the new level; `first`, `last`: the range that contains this run with
+      95 % probability.
+    - `p`: the probability that any series reaches such a score in one test if nothing changed.
     - `ratio`: the level directly after over the level directly before it.
     """
 
@@ -107,9 +109,9 @@ class SeriesCourse:
     """The course of one series.
 
     - `p`: the smallest p of its stretches.
-    - `slope`: relative change per run of its latest drifting stretch, with its 95 % interval; None
-      without one.
-    - `phi`: autoregression of its runs; 0 where none is found.
+    - `slope`: relative change per run of the latest drifting stretch, with its 95 % interval; None
+      without a drifting stretch.
+    - `phi`: autoregression of the runs; 0 if none is found.
     """
 
     course: Course
@@ -121,7 +123,7 @@ class SeriesCourse:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """Why there is a change at a run: its p, and whether this is certain."""
+    """The evidence for a change at a run: its p, and whether the change is certain."""
 
     p: float
     certain: bool
@@ -129,10 +131,11 @@ class _Cut:
 
 @dataclass(frozen=True, slots=True)
 class _Rivals:
-    """The lead of a stretch's changes over other models, by Schwarz's criterion.
+    """The lead of a model with changes over other models, by Schwarz's criterion.
 
-    - `wandering`: over runs that resemble each other, without a change.
-    - `line`: over a straight line; `stepped_line`: over one with steps, None if that is the model.
+    - `wandering`: over a model of dependent runs without a change.
+    - `line`: over a straight line.
+    - `stepped_line`: over a line with steps; None if the changes are steps upon a line.
     """
 
     wandering: float
@@ -141,18 +144,18 @@ class _Rivals:
 
     @property
     def least(self) -> float:
-        """The lead over the better of the models without a change."""
+        """The lead over the better of the two models without a change."""
         return min(self.wandering, self.line)
 
     def is_line(self, least_lead: float) -> bool:
-        """Whether the stretch drifts instead, with or without steps."""
+        """Whether a line, with or without steps, explains the stretch better than levels."""
         if self.stepped_line is None:
             return False
         return self.line < least_lead or self.stepped_line < -_STRONG
 
 
 def _wandering_chances(runs: int) -> float:
-    """Return the lead that wandering runs reach by chance: more runs have more places for it."""
+    """Return the lead that dependent runs without a change reach by chance, for `runs` runs."""
     return 2.0 * math.log(max(runs / MIN_RUNS, 1.0))
 
 
@@ -164,7 +167,7 @@ def alpha_of_look(runs: int) -> float:
 def find_changes(values: ArrayLike, *, margin: float, seed: int = 0) -> list[SeriesCourse]:
     """Return the course of each series.
 
-    - `values`: shape (series, runs); positive, in the order of time; NaN where a run lacks it.
+    - `values`: shape (series, runs); positive, in the order of time; NaN if a run lacks a series.
     - `margin`: relative difference that does not matter.
     """
     stack = as_launch_array(values)
@@ -175,7 +178,7 @@ def find_changes(values: ArrayLike, *, margin: float, seed: int = 0) -> list[Ser
 
 @dataclass(slots=True)
 class _Findings:
-    """The findings about one series: its changes by their runs, its drifting stretches, its p."""
+    """The findings about one series: its changes by run, its drifting stretches, its least p."""
 
     cuts: dict[int, _Cut] = field(default_factory=dict)
     drifting: list[Stretch] = field(default_factory=list)
@@ -208,16 +211,20 @@ class _Search:
         return [self._course(stretch) for stretch in whole]
 
     def _test_whole(self, stretches: Sequence[Stretch]) -> list[Tested]:
-        """Test whole series, with all orders only if a few do not show that nothing changed."""
+        """Return tests of whole series; all orders are used unless few suffice.
+
+        Few orders suffice if they show that nothing changed.
+        """
         tested = self._test.test(stretches, LEAST_ORDERS)
         if min(family_p(tested), default=1.0) >= _PLAINLY_CALM:
             return tested
         return self._test.test(stretches)
 
     def _split(self, tested: Sequence[Tested]) -> tuple[list[Stretch], list[Tested]]:
-        """Return new stretches, and those without a change.
+        """Return the new stretches to test, and the tested stretches without a change.
 
-        New ones are on both sides of a change, or are drifting ones that may have steps.
+        New stretches are the parts on both sides of a change, and drifting stretches that may have
+        steps.
         """
         parts: list[Stretch] = []
         closed: list[Tested] = []
@@ -234,7 +241,7 @@ class _Search:
         return parts, closed
 
     def _parts(self, tested: Tested, p: float, strict_p: float) -> list[Stretch]:
-        """Return the stretches on both sides of the changes, or the one that drifts; else none."""
+        """Return the stretches between changes, or the same stretch if it drifts; else nothing."""
         stretch = tested.stretch
         findings = self._findings[stretch.series]
         rivals = self._rivals(tested)
@@ -251,7 +258,7 @@ class _Search:
         return [replace(stretch, runs=runs[begin:end]) for begin, end in pairs]
 
     def _rivals(self, tested: Tested) -> _Rivals:
-        """Return by how much changes explain a stretch better than other models."""
+        """Return the lead of a stretch's changes over other models."""
         stretch = tested.stretch
         values = without_spikes(self._test.values(stretch), self._zone)
         wandering = lead_over_wandering(values, tested.cuts, drifts=stretch.drifts)
@@ -286,7 +293,7 @@ class _Search:
         return float(self._test.dependence.evident[stretch.series])
 
     def _slope(self, stretch: Stretch) -> LevelRatio:
-        """Return the change per run of a drifting stretch, between its steps."""
+        """Return the change per run of a drifting stretch, apart from its steps."""
         runs = stretch.runs
         changed = self._findings[stretch.series].cuts
         cuts = [runs.index(run) for run in sorted(changed) if run in runs[1:]]
@@ -294,9 +301,9 @@ class _Search:
         return line_slope(values, self._phi(stretch), cuts)
 
     def _changes(self, whole: Stretch, values: FloatArray) -> tuple[Change, ...]:
-        """Return the changes of a series, each placed between its neighbours.
+        """Return the changes of a series, each positioned between its neighbours.
 
-        - `values`: the values of its runs, without any drift.
+        - `values`: the values of the series' runs, without any drift.
         """
         placed, reasons = self._placed_apart(whole, values)
         ends = [0, *(position.at for position in placed), values.size]
@@ -321,7 +328,10 @@ class _Search:
     def _placed_apart(
         self, whole: Stretch, values: FloatArray
     ) -> tuple[list[Position], list[_Cut]]:
-        """Return the positions of a series' changes, at least a level apart, and their reasons."""
+        """Return the positions of a series' changes and their evidence.
+
+        If a level between two changes has too few runs, the change with the larger p is dropped.
+        """
         cuts = self._findings[whole.series].cuts
         changed = sorted(cuts)
         reasons = [cuts[run] for run in changed]
@@ -336,7 +346,7 @@ class _Search:
         return placed, reasons
 
     def _placed(self, values: FloatArray, places: Sequence[int]) -> list[Position]:
-        """Return the positions of the changes near some places, each between its neighbours."""
+        """Return the positions of the changes near `places`, each between its neighbours."""
         placed: list[Position] = []
         begin = 0
         ends = [*places, values.size][1:]
@@ -348,7 +358,7 @@ class _Search:
         return placed
 
     def _within_levels(self, values: FloatArray, place: int) -> FloatArray:
-        """Return values, drawn in where they are far outside both levels about a place."""
+        """Return the values, drawn in where they are far outside both levels about a place."""
         levels = []
         bounds = []
         for part in (values[:place], values[place:]):
@@ -361,7 +371,7 @@ class _Search:
         return np.clip(values, min(levels) - bound, max(levels) + bound)
 
     def _is_stable(self, values: FloatArray, phi: float) -> bool:
-        """Whether the two halves are certainly equal within the margin."""
+        """Whether the first and the second half are certainly equal within the margin."""
         half = values.size // 2
         ratio = level_ratio(values[:half], values[half:], phi)
         bound = math.exp(self._zone)
@@ -369,7 +379,7 @@ class _Search:
 
 
 def too_near(placed: Sequence[Position]) -> int | None:
-    """Return the number of the first change whose level has too few runs; None without one."""
+    """Return the index of the first change whose level has too few runs; None if there is none."""
     for number, (earlier, later) in enumerate(pairwise(placed)):
         if later.at - earlier.at < LEAST_RUNS:
             return number
@@ -379,9 +389,9 @@ def too_near(placed: Sequence[Position]) -> int | None:
 def _without_drift(
     values: FloatArray, begin: int, stretch: Stretch, slope: LevelRatio
 ) -> FloatArray:
-    """Return the values of a series without the drift of a stretch that begins at a place.
+    """Return the values of a series without the drift of a stretch that begins at index `begin`.
 
-    The runs after it keep their distance from its last one.
+    Later runs keep their distance from the last run of the stretch.
     """
     drifted = np.clip(np.arange(values.size) - begin, 0, len(stretch.runs) - 1)
     return values - math.log(slope.value) * drifted

@@ -31,7 +31,7 @@ def as_launch_array(values: ArrayLike, name: str = "values") -> FloatArray:
 
 
 def require_same_cases(first: FloatArray, second: FloatArray) -> None:
-    """Raise ValueError unless both stacks have the same cases; launches may differ in number."""
+    """Raise ValueError unless both stacks have the same cases, with any number of launches."""
     if first.shape[:-1] != second.shape[:-1]:
         raise ValueError(
             f"stacks need the same cases, got values {first.shape} and baseline {second.shape}"
@@ -53,7 +53,7 @@ def as_rows(stack: FloatArray) -> FloatArray:
 
 
 def count_launches(stack: FloatArray) -> IntArray:
-    """Return how many launches of each case are present, shape ``stack.shape[:-1]``."""
+    """Return the number of present launches of each case, shape ``stack.shape[:-1]``."""
     return np.asarray(stack.shape[-1] - np.isnan(stack).sum(axis=-1), dtype=np.int64)
 
 
@@ -73,7 +73,7 @@ def pick(rows: FloatArray, ranks: IntArray) -> FloatArray:
 
 
 def relative(spread: FloatArray, centre: FloatArray) -> FloatArray:
-    """Return ``spread / |centre|``; 0 where there is no spread, NaN where only the centre is 0."""
+    """Return ``spread / |centre|``; 0 if the spread is 0, NaN if only the centre is 0."""
     is_defined = (centre != 0) & ~np.isnan(centre)
     quotient = np.full(spread.shape, np.nan)
     np.divide(spread, np.abs(centre), out=quotient, where=is_defined)

@@ -1,6 +1,7 @@
-"""A straight line, with or without steps upon it: whether a stretch of runs drifts, steps, or both.
+"""The test whether a stretch of runs drifts along a straight line, has steps, or both.
 
-Schwarz's criterion decides. Steps are added one by one, each where it explains most of the rest.
+Schwarz's criterion decides. Steps are added one by one, each at the run where it explains most of
+the residuals.
 
 References
 ----------
@@ -37,10 +38,10 @@ _DEPENDENT = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class LineLead:
-    """The lead of levels over a line, by Schwarz's criterion.
+    """The lead of a model with levels over a line, by Schwarz's criterion.
 
     - `plain`: over a line without steps.
-    - `stepped`: over a line with any steps upon it.
+    - `stepped`: over a line with any number of steps.
     """
 
     plain: float
@@ -48,7 +49,7 @@ class LineLead:
 
 
 def lead_over_line(values: FloatArray, cuts: Sequence[int]) -> LineLead:
-    """Return by how much levels, even with further steps, explain a stretch better than a line.
+    """Return the lead of levels at `cuts`, or with further steps, over a line.
 
     - `values`: shape (n,); logarithms, complete.
     - `cuts`: first runs of new levels.
@@ -66,9 +67,9 @@ def lead_over_line(values: FloatArray, cuts: Sequence[int]) -> LineLead:
 
 
 def lead_of_steps(values: FloatArray, cuts: Sequence[int]) -> float:
-    """Return by how much a line with steps explains a stretch better than one without.
+    """Return the lead of a line with steps over a line without steps.
 
-    Parameters as `lead_over_line`.
+    The parameters are as for `lead_over_line`.
     """
     n = values.size
     line = base(n, drifts=True)
@@ -78,9 +79,9 @@ def lead_of_steps(values: FloatArray, cuts: Sequence[int]) -> float:
 
 
 def line_slope(values: FloatArray, phi: float, cuts: Sequence[int] = ()) -> LevelRatio:
-    """Return the change of a drifting stretch per run, as a ratio: above 1 is upwards.
+    """Return the change per run of a drifting stretch as a ratio; above 1 is upwards.
 
-    - `cuts`: where it steps as well.
+    - `cuts`: the first runs after steps upon the line.
     """
     n = values.size
     others = with_steps(base(n, drifts=False), cuts)
@@ -99,7 +100,7 @@ def line_slope(values: FloatArray, phi: float, cuts: Sequence[int] = ()) -> Leve
 
 
 def _least_criterion(values: FloatArray, columns: FloatArray, cuts: Sequence[int]) -> float:
-    """Return the least criterion of a model with steps at cuts, or with further steps."""
+    """Return the least criterion of a model with steps at `cuts`, or with further steps."""
     n = values.size
     chosen = list(cuts)
     least = math.inf
@@ -116,7 +117,7 @@ def _least_criterion(values: FloatArray, columns: FloatArray, cuts: Sequence[int
 
 
 def further_step(values: FloatArray, columns: FloatArray, cuts: Sequence[int]) -> int | None:
-    """Return where one more step explains most of a model's rest; None where there is no room.
+    """Return the run at which one more step explains most residuals; None if there is no room.
 
     - `columns`: the columns of a level or a line.
     """
@@ -125,18 +126,18 @@ def further_step(values: FloatArray, columns: FloatArray, cuts: Sequence[int]) -
 
 
 def _basis(columns: FloatArray, cuts: Sequence[int]) -> FloatArray:
-    """Return orthonormal columns of a model with steps."""
+    """Return the orthonormal columns of a model with steps."""
     basis: FloatArray = np.linalg.qr(with_steps(columns, cuts))[0]
     return basis
 
 
 def _rest(values: FloatArray, basis: FloatArray) -> FloatArray:
-    """Return the part of values that a model leaves, by its orthonormal columns."""
+    """Return the residuals of values after a model with the orthonormal columns `basis`."""
     return np.asarray(values - basis @ (basis.T @ values))
 
 
 def _next_step(rest: FloatArray, basis: FloatArray, chosen: Sequence[int]) -> int | None:
-    """Return where one more step explains most of the rest; None where there is no room."""
+    """Return the run at which one more step explains most residuals; None if there is no room."""
     n = rest.size
     places = np.arange(LEAST_RUNS, n - LEAST_RUNS + 1)
     for cut in chosen:
@@ -153,6 +154,6 @@ def _next_step(rest: FloatArray, basis: FloatArray, chosen: Sequence[int]) -> in
 
 
 def _sums_from_each(values: FloatArray) -> FloatArray:
-    """Return the sum of all values from each one on, along the first axis."""
+    """Return for each index the sum of the values from that index on, along the first axis."""
     backwards = np.cumsum(values[::-1], axis=0)
     return backwards[::-1]

@@ -1,14 +1,15 @@
-"""Launches lost to a limit: their values are unknown, but slower than all measured ones.
+"""Launches that were lost to a time limit: their unknown values are slower than all measured ones.
 
-A launch that exceeded its time limit was slower than every one that was measured. To leave it out
-makes a platform look faster than it is: with the slowest 20 % gone, a 95 % interval of 30 launches
-contains the truth in 78 % of the cases. To put it at infinity makes it look slower. The certain
-range is between them: the lower bound of a difference is taken with the launch at the slowest that
-was measured, or at the limit itself where that can be compared, the upper one with it at infinity,
-where it may leave the bound open.
+A launch that exceeded its time limit was slower than every measured launch. Without it, a platform
+looks faster than it is: with the slowest 20 % left out, a 95 % interval of 30 launches contains the
+truth in 78 % of the cases. With the launch at infinity, the platform looks slower than it is. The
+certain range is between the two. For the lower bound of a difference, the launch gets the slowest
+measured value, or the limit if that is comparable. For the upper bound it gets infinity, which may
+leave the bound open.
 
-In blocks the bounds are order statistics of the differences (the sign test's): infinite ones would
-spread through the averages of Wilcoxon's, which then has no bound from 16 % lost on.
+In blocks the bounds are order statistics of the differences, as for the sign test. In the averages
+of Wilcoxon's test infinite differences would spread, so that it has no bound if 16 % or more are
+lost.
 """
 
 from __future__ import annotations
@@ -30,12 +31,13 @@ _OPEN = 1e6  # a boot of many launches may have lost one of them
 
 @dataclass(frozen=True, slots=True)
 class LostBounds:
-    """The least and the largest possible difference; every field has the shape of the cases.
+    """The least and the greatest possible difference; every field has the shape of the cases.
 
-    - `shift`, `lo`, `hi`: estimate and interval; infinite where lost launches leave them open.
-    - `nearest`: where they leave the estimate open, the end of it that is known: NaN if none is.
-    - `p`: two-sided p-value of "no difference", as if the lost launches spoke against it least.
-    - `n`, `n_baseline`: launches, those lost included.
+    - `shift`, `lo`, `hi`: estimate and interval; infinite if lost launches leave the value open.
+    - `nearest`: if lost launches leave one end of the estimate open, its other end; else NaN.
+    - `p`: two-sided p-value of "no difference", in which lost launches are the least possible
+      evidence.
+    - `n`, `n_baseline`: launches, including the lost launches.
     - `level`: confidence level that the interval achieves.
     """
 
@@ -50,10 +52,10 @@ class LostBounds:
 
 
 def extremes(values: FloatArray, beyond: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return values with lost launches at the least and at the most that they can be.
+    """Return the values with lost launches at the least and at the greatest possible value.
 
-    - `values`: shape (cases, n); NaN where a launch is absent or lost.
-    - `beyond`: shape (cases, n); 1 for a launch that is larger than all, -1 for a smaller one.
+    - `values`: shape (cases, n); NaN if a launch is absent or lost.
+    - `beyond`: shape (cases, n); 1 if the launch is larger than all measured ones, -1 if smaller.
     """
     absent = np.isnan(values)
     lost = absent & (beyond != 0)
@@ -76,7 +78,7 @@ def nearest_differences(
     beyond_baseline: IntArray,
     floor: FloatArray,
 ) -> FloatArray:
-    """Return differences of blocks, with lost launches as close to no difference as they can be."""
+    """Return differences of blocks in which lost launches differ as little as possible."""
     least, most = _differences(first, second, beyond, beyond_baseline, floor)
     return np.where(least > 0, least, np.where(most < 0, most, 0.0 * (least + most)))
 
@@ -91,9 +93,11 @@ def paired_bounds(
     confidence: float,
     groups: IntArray | None,
 ) -> LostBounds:
-    """Bound the median difference of blocks, or of boots; arrays of shape (cases, n).
+    """Return bounds of the median difference of blocks, or of boots.
 
-    `floor` is the least difference, either way, of a block of which one launch was lost.
+    The arrays have shape (cases, n).
+
+    - `floor`: the least difference, in either direction, of a block with one lost launch.
     """
     ends = _differences(first, second, beyond, beyond_baseline, floor)
     if groups is not None:
@@ -128,7 +132,10 @@ def unpaired_bounds(
     confidence: float,
     groups: IntArray | None,
 ) -> LostBounds:
-    """Bound the shift of samples (cases, n) and (cases, m); without blocks there is no `floor`."""
+    """Return bounds of the shift between samples (cases, n) and (cases, m).
+
+    `floor` is ignored, because there are no blocks.
+    """
     del floor
     ends = [*extremes(first, beyond), *extremes(second, beyond_baseline)]
     if groups is not None:
@@ -157,7 +164,7 @@ def _differences(
     beyond_baseline: IntArray,
     floor: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the least and the most that each block's difference can be."""
+    """Return the least and the greatest possible difference of each block."""
     first_least, first_most = extremes(first, beyond)
     second_least, second_most = extremes(second, beyond_baseline)
     least = first_least - second_most
@@ -172,7 +179,7 @@ def _differences(
 
 
 def _centre(least: FloatArray, most: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the estimate between its ends, and the end that is known of one that is open."""
+    """Return the middle of the estimate's ends, and the known end if the other end is open."""
     least = _opened(least)
     most = _opened(most)
     above = np.isposinf(most)

@@ -24,7 +24,10 @@ from bareline.stats.special import binomial_half_cdf, normal_cdf
 
 EXACT_SIGNED_RANK = 50
 EXACT_MANN_WHITNEY = 50
-"""Up to this many launches on each side; beyond, the normal tail below 5 % is off by under 5e-4."""
+"""Largest number of launches per side for the exact distribution.
+
+With more launches, the normal tail below 5 % has an error of under 5e-4.
+"""
 
 # Tails are sums of float64 products: one that equals the level exactly must not fail by rounding.
 _SLACK = 1e-12
@@ -51,11 +54,11 @@ class NullDistribution:
         return below + 1
 
     def level(self, rank: int) -> float:
-        """Return the confidence level that the interval of `rank` achieves; NaN for rank 0."""
+        """Return the confidence level of the interval with a `rank`; NaN for rank 0."""
         return 1.0 - 2.0 * self._at(rank - 1) if rank > 0 else math.nan
 
     def two_sided_p(self, tail: IntArray) -> FloatArray:
-        """Return the two-sided p-values of lower tails, at most 1."""
+        """Return the two-sided p-values of lower tail values, at most 1."""
         return np.minimum(1.0, 2.0 * self.lower(tail))
 
     def _at(self, value: int) -> float:
@@ -99,10 +102,10 @@ def mann_whitney(n: int, m: int) -> NullDistribution:
 
 @lru_cache(maxsize=4096)
 def _mann_whitney_probability(n: int, m: int) -> FloatArray:
-    """Return P(U = u), u = 0 .. n m, for n >= m, by the largest observation's sample.
+    """Return P(U = u), u = 0 .. n m, for n >= m, by a recursion over the largest observation.
 
-    It belongs to the first sample with probability n / (n + m), and then adds m to U. Only positive
-    terms are summed, so even the far tails keep full relative precision.
+    The largest observation belongs to the first sample with probability n / (n + m), and then adds
+    m to U. Only positive terms are summed, so even the far tails keep full relative precision.
     """
     if m == 0:
         return np.ones(1)

@@ -1,9 +1,9 @@
 """The number of launches that would decide an undecided row, with its uncertainty.
 
-From a few launches both the difference and the spread are known badly, and the number of launches
-goes with the square of their quotient: a single figure would be worth little. So the knowledge is
-spread out (differences and spreads as normal noise would leave them possible), each gives its
-number of launches, and their median is printed with the range of four in five.
+A few launches determine the difference and the spread badly, and the number of launches grows with
+the square of spread over difference, so that a single estimate would be of little use. So many
+differences and spreads are used that are plausible under normal noise. Each pair has a number of
+launches; their median is printed with the range of the middle 80 %.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _POWER = 0.8
 
 @dataclass(frozen=True, slots=True)
 class LaunchOutlook:
-    """Launches that would make a row likely, or equal: about `likely`.
+    """The number of launches that would make a row likely, or equal: `likely` is the median.
 
-    Four of five series are so between `fewest` and `most`.
+    For four of five plausible cases the number is between `fewest` and `most`.
     """
 
     fewest: float
@@ -47,9 +47,9 @@ class LaunchOutlook:
 def launches_to_decide(
     ratio: float, lo: float | None, hi: float | None, n: int, *, margin: float
 ) -> LaunchOutlook | None:
-    """Estimate how many launches would decide an undecided ratio; None without an interval.
+    """Return the launches that would decide an undecided ratio; None if it has no interval.
 
-    - `ratio`, `lo`, `hi`: in blocks, with its 95 % interval; `n` values are behind it.
+    - `ratio`, `lo`, `hi`: the ratio in blocks, with its 95 % interval, from `n` launches.
     - `margin`: relative difference that does not matter.
     """
     if not lo or not hi or not math.isfinite(hi) or n < MIN_LAUNCHES or lo >= hi:
@@ -75,10 +75,10 @@ def launches_to_decide(
 
 
 def launches_for_rows(rows: int, spread: float, difference: float) -> int:
-    """Return how many launches of each side show a difference in one of several rows.
+    """Return the number of launches of each side that show a difference in one of several rows.
 
-    They do so with four chances in five, while the chance of any false difference among all rows is
-    at most 5 %: by normal deviates at the level of Bonferroni.
+    The probability to show it is 80 %, while the probability of any false difference among all rows
+    is at most 5 %, by normal deviates at Bonferroni's level.
 
     - `spread`: standard deviation between launches, of logarithms.
     - `difference`: the difference to show, as a logarithm.

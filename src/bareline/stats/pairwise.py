@@ -17,18 +17,19 @@ import numpy as np
 from bareline.stats.launch_array import FloatArray, IntArray, pick
 
 CHUNK_PAIRS = 1 << 19
-"""Pairwise values in memory at once: 4 MiB, so that a chunk is built and sorted near the cache."""
+"""Number of pairwise values in memory at once: 4 MiB, so that the values stay in the cache."""
 
 EXPAND_LIMIT = 1 << 21
-"""A case with more pairwise values than this is searched by bisection."""
+"""Largest number of pairwise values of a case that are sorted; a larger case uses bisection."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pairwise:
     """Order statistics and sign counts of the pairwise values of each case.
 
-    - `values`: shape (cases, k); values at the ranks asked for.
-    - `not_above`, `not_below`: shape (cases,); how many are at most 0, and at least 0.
+    - `values`: shape (cases, k); the values at the requested ranks.
+    - `not_above`, `not_below`: shape (cases,); the numbers of values that are at most 0, and at
+      least 0.
     """
 
     values: FloatArray
@@ -39,9 +40,10 @@ class Pairwise:
 def walsh_averages(rows: FloatArray, ranks: IntArray, tie: FloatArray) -> Pairwise:
     """Return order statistics of the averages ``(x_i + x_j) / 2``, i <= j, of each row.
 
-    - `rows`: shape (cases, n); values; NaN marks an absent one.
+    - `rows`: shape (cases, n); values; NaN marks an absent launch.
     - `ranks`: shape (cases, k); 1-based ranks among the n (n + 1) / 2 averages; rank 0 gives NaN.
-    - `tie`: shape (cases,); averages this close to 0 count as 0: rounding made them differ.
+    - `tie`: shape (cases,); averages up to this distance from 0 count as 0, because they differ
+      only by rounding.
     """
     n = rows.shape[-1]
 
@@ -60,7 +62,7 @@ def differences(
 ) -> Pairwise:
     """Return order statistics of the n m differences ``x_i - y_j`` of each case.
 
-    - `first`, `second`: shapes (cases, n) and (cases, m); values; NaN marks an absent one.
+    - `first`, `second`: shapes (cases, n) and (cases, m); values; NaN marks an absent launch.
     - `ranks`, `tie`: as in `walsh_averages`.
     """
 
@@ -76,14 +78,17 @@ def differences(
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """One case's pairwise values, known by their ends and by how many are at most a threshold."""
+    """The pairwise values of one case: their ends, and a function that counts values.
+
+    The function returns the number of values that are at most a threshold.
+    """
 
     lowest: float
     highest: float
     count: Callable[[float], int]
 
     def at(self, rank: int) -> float:
-        """Return the value at `rank`, to 2^-60 of the range."""
+        """Return the value at `rank`, with an error of 2^-60 of the range."""
         if rank < 1:
             return math.nan
         below = self.lowest
@@ -126,7 +131,7 @@ def _order_statistics(
 def _by_search(
     search: _Search, case: int, ranks: IntArray, tie: FloatArray, statistics: Pairwise
 ) -> None:
-    """Write the statistics of one case, whose values are too many to be sorted."""
+    """Write the statistics of one case that has too many pairwise values to be sorted."""
     statistics.values[case] = list(map(search.at, ranks[case].tolist()))
     statistics.not_above[case] = search.count(tie[case])
     below = search.count(math.nextafter(-tie[case], -math.inf))

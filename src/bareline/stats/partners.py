@@ -1,22 +1,22 @@
-"""Two separate runs: launches paired by their order, so that their names can be exchanged.
+"""Comparison of two separate runs, whose launches are paired by their order.
 
-Two runs share no blocks. The first launch of one is therefore paired with the first launch of the
-other, the second with the second, for all rows at once; where one run has more launches, several
-consecutive launches are averaged. If nothing differs and the noise of each run is
-symmetric (or has one shape in both), exchanging the names in any pair is as likely as the measured
-order. So `bareline.stats.flips` decides two runs as it decides blocks: jointly, from six
-launches on, in a family of any size.
+Two runs share no blocks. The first launch of one run is therefore paired with the first launch of
+the other run, the second with the second, for all rows at once. If one run has more launches,
+several consecutive launches are averaged. If nothing differs and the noise of each run is symmetric
+(or has one shape in both), exchanging the runs' names in any pair is as likely as the measured
+order. So `bareline.stats.flips` decides two runs as it decides blocks: jointly, from six launches
+on, in a family of any size.
 
-The spreads of the two runs may differ. Reassigning all launches to the runs has more
-resolution, but it mixes both noises: with a run four times as noisy as the other, 16 to 22 of 100
+The spreads of the two runs may differ. Reassigning all launches to the runs has more resolution,
+but mixes the noise of both runs: if one run was four times as noisy as the other, 16 to 22 of 100
 pages with 60 rows made a false claim, with Welch's t as normal deviates (``benchmarks/two_runs.py``
 shows 2 to 4 for pairs).
 
-Skewed noise of unequal width has no such symmetry: pairs alone called up to 37 of 100 pages without
-any difference different. The effect of such noise is not larger than the spread of the launches.
-Nothing that is `within_noise` is therefore certain of two runs, which costs hardly any loss that
-pairs find: a difference that six or ten launches can decide among many rows is far outside their
-spread.
+Skewed noise of unequal width has no such symmetry: with pairs alone, up to 37 of 100 pages without
+any difference had a false claim. The effect of such noise is not larger than the spread of the
+launches. So a row that is `within_noise` is never certain for two runs. This rule hides hardly any
+loss that pairs find: a difference that six or ten launches can decide among many rows is far
+outside of their spread.
 """
 
 from __future__ import annotations
@@ -36,19 +36,20 @@ from bareline.stats.launch_array import (
 APART_SPREADS = 1.5
 """Least distance of the medians of two certainly different runs, in spreads of launches."""
 _FEWEST_ALIKE = 4
-"""Rows of a kind from which on their median spread is used for each of them."""
+"""Least number of rows of a kind whose median spread is used for each of these rows."""
 
 
 def partnered(values: ArrayLike, baseline: ArrayLike, groups: IntArray) -> FloatArray:
     """Return differences of launches paired by their order, shape (k, blocks).
 
-    - `values`, `baseline`: shape (k, blocks); NaN where a side was not launched. No block has both.
-    - `groups`: shape (blocks,); the boot of each block (`bareline.stats.boots.grouped`): the mean
-      of a boot is one launch.
+    - `values`, `baseline`: shape (k, blocks); NaN if the run has no launch there. No block has
+      launches of both runs.
+    - `groups`: shape (blocks,); the boot of each block (`bareline.stats.boots.grouped`). The mean
+      of a boot counts as one launch.
 
-    A difference is in the first block of its launch of the baseline, the rest is NaN.
+    A difference is at the first block of the baseline's launch; all other values are NaN.
 
-    Raises ValueError: the stacks have unlike shapes.
+    Raises ValueError: the stacks have different shapes.
     """
     stack = as_launch_array(values)
     base_stack = as_launch_array(baseline, "baseline")
@@ -71,14 +72,15 @@ def partnered(values: ArrayLike, baseline: ArrayLike, groups: IntArray) -> Float
 def within_noise(
     values: ArrayLike, baseline: ArrayLike, groups: IntArray, kind: IntArray
 ) -> BoolArray:
-    """Return for each row whether noise may put the medians of two runs so far apart, shape (k,).
+    """Return for each row whether noise may explain the distance of two runs' medians, shape (k,).
 
     - `values`, `baseline`, `groups`: as for `partnered`.
-    - `kind`: shape (k,); rows of one number have similar noise; -1 is like no other row.
+    - `kind`: shape (k,); rows with the same number have similar noise; a row with -1 is similar to
+      no other row.
 
-    The spread of a row is the larger interquartile range of both runs. Noise makes rows look
-    different that happen to spread little: so a row's spread counts as at least the middle one of
-    its kind, or of all rows where its kind has fewer than four.
+    The spread of a row is the larger interquartile range of both runs. It counts as at least the
+    median spread of the row's kind, or of all rows if the kind has fewer than four, because a row
+    with a small spread by chance would look different.
     """
     means = collapsed(values, groups)
     base_means = collapsed(baseline, groups)
@@ -91,7 +93,7 @@ def within_noise(
 
 
 def _quartiles(rows: FloatArray) -> FloatArray:
-    """Return the quartiles of each row, shape (3, k); NaN where a row has no launch."""
+    """Return the quartiles of each row, shape (3, k); NaN if a row has no launch."""
     quartiles = np.full((3, rows.shape[0]), np.nan)
     there = (~np.isnan(rows)).any(axis=-1)
     if there.any():
@@ -100,7 +102,7 @@ def _quartiles(rows: FloatArray) -> FloatArray:
 
 
 def _spread_of_alike(spread: FloatArray, kind: IntArray) -> FloatArray:
-    """Return for each row the middle spread of its kind, or of all rows if these are few."""
+    """Return for each row the median spread of its kind, or of all rows if the kind has few."""
     usable = ~np.isnan(spread) & (kind >= 0)
     least = np.zeros(spread.shape)
     if not usable.any():
@@ -114,11 +116,11 @@ def _spread_of_alike(spread: FloatArray, kind: IntArray) -> FloatArray:
 
 
 def _launched(values: FloatArray, groups: IntArray) -> IntArray:
-    """Return the groups in which anything was launched, in their order."""
+    """Return the groups with at least one launch, in their order."""
     there = (~np.isnan(values)).any(axis=tuple(range(values.ndim - 1)))
     return np.unique(groups[there])
 
 
 def _partner(launches: int, pairs: int) -> IntArray:
-    """Return the pair of each launch: launches that follow each other share one."""
+    """Return the pair of each launch; consecutive launches share a pair."""
     return np.arange(launches) * pairs // launches

@@ -1,7 +1,7 @@
 """The position and the size of a change of level.
 
 With a flat prior over the runs, the probability that the new level begins at run k is proportional
-to the likelihood of the two levels there, spread and levels integrated out:
+to the likelihood of two levels that meet at k, with spread and levels integrated out:
 
     P(k) ~ (k (n - k))^(-1/2) RSS(k)^(-(n - 2)/2).
 
@@ -30,20 +30,20 @@ _LEAST_FREEDOM = 4
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The first value of a new level, and the shortest stretch that has it with 95 %."""
+    """The first value of a new level, and the shortest range that has it with 95 %."""
 
     at: int
     first: int
     last: int
 
     def moved(self, runs: int) -> Position:
-        """Return the position among values that begin so many runs earlier."""
+        """Return the position in values that begin `runs` runs earlier."""
         return Position(self.at + runs, self.first + runs, self.last + runs)
 
 
 @dataclass(frozen=True, slots=True)
 class LevelRatio:
-    """A level over another one, with its 95 % interval; NaN where too few runs give none."""
+    """The ratio of two levels, with its 95 % interval; NaN if there are too few runs."""
 
     value: float
     lo: float
@@ -51,7 +51,10 @@ class LevelRatio:
 
 
 def locate(values: FloatArray) -> Position:
-    """Return where two levels part, shape (n,) with n >= 2; logarithms, complete."""
+    """Return the position at which two levels meet.
+
+    - `values`: shape (n,) with n >= 2; logarithms, complete.
+    """
     n = values.size
     split = np.arange(1, n)
     sizes = split * (n - split)
@@ -67,7 +70,7 @@ def locate(values: FloatArray) -> Position:
 
 
 def _shortest(weight: FloatArray) -> tuple[int, int]:
-    """Return the ends of the stretch about the highest weight that reaches the confidence."""
+    """Return the ends of the range about the highest weight that reaches the confidence."""
     # A place beyond either end has less weight than any other.
     bordered = np.concatenate(([-1.0], weight, [-1.0]))
     first = int(bordered.argmax())
@@ -85,10 +88,10 @@ def _shortest(weight: FloatArray) -> tuple[int, int]:
 
 
 def level_ratio(before: FloatArray, after: FloatArray, phi: float = 0.0) -> LevelRatio:
-    """Return the level after a change over the level before it.
+    """Return the ratio of the level after a change to the level before the change.
 
     - `before`, `after`: shapes (n,) and (m,); logarithms.
-    - `phi`: autoregression of the runs, for which the interval is wider.
+    - `phi`: autoregression of the runs, which makes the interval wider.
     """
     difference = float(after.mean() - before.mean())
     freedom = before.size + after.size - 2

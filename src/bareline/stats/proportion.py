@@ -1,4 +1,4 @@
-"""The share of trials in which something happened, with its exact interval.
+"""The share of trials in which an event occurred, with its exact interval.
 
 References
 ----------
@@ -18,14 +18,14 @@ _HALVINGS = 60
 
 @dataclass(frozen=True, slots=True)
 class Proportion:
-    """The number of trials in which something happened, of `n`; at least one was made."""
+    """The number of trials in which an event occurred, out of `n` trials; `n` is at least 1."""
 
     hits: int
     n: int
 
     @property
     def share(self) -> float:
-        """The share of the trials."""
+        """The share of the trials in which the event occurred."""
         return self.hits / self.n
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
@@ -46,7 +46,7 @@ def _at_least(k: int, n: int, p: float) -> float:
 
 
 def _crossing(is_above: Callable[[float], bool]) -> float:
-    """Return the least probability for which a condition is true; it is false below."""
+    """Return the least probability for which `is_above` is true; below it, `is_above` is false."""
     low = 0.0
     high = 1.0
     for _ in range(_HALVINGS):

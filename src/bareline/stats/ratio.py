@@ -1,13 +1,13 @@
 """How many times worse or better: the Hodges-Lehmann ratio of two platforms.
 
-Times and rates compare by ratio, and their noise multiplies, so the shift is estimated on
-logarithms and turned back: ``exp(shift(log values - log baseline))``. The ratio is values over
-baseline; for a metric where higher is better exchange the arguments, and a ratio above 1 means
-worse again.
+Times and rates are compared by their ratio, and their noise is multiplicative. So the shift is
+estimated on logarithms and converted back: ``exp(shift(log values - log baseline))``. The ratio is
+values over baseline. If higher values of a metric are better, the arguments must be exchanged; then
+a ratio above 1 also means worse.
 
 Zeros. A logarithm needs positive values, yet zero is a legitimate count (retransmissions, page
-faults). A case with any value that is not positive is compared on its own scale instead: its
-`p` tests the shift in the metric's unit, its `ratio` is the quotient of the two medians if both are
+faults). A case with any value that is not positive is compared on its own scale instead: its `p`
+tests the shift in the metric's unit, its `ratio` is the quotient of the two medians if both are
 positive and NaN otherwise, and `lo` and `hi` are NaN because a quotient with a denominator that may
 be zero has no bounded interval. `on_logs` marks these cases with false; `paired_shift` and
 `unpaired_shift` give their difference with its interval, and `judge_shift` their verdict.
@@ -45,11 +45,13 @@ class Ratio:
     """Ratios of a stack of cases; every field has the shape of the stack's leading axes.
 
     - `ratio`: values over baseline; NaN without data, or if a median is not positive.
-    - `lo`, `hi`: its interval; NaN with fewer than 6 launches on a side, or off the log scale.
-    - `p`, `n`, `n_baseline`, `level`: as of a `Shift`.
+    - `lo`, `hi`: the interval of `ratio`; NaN with fewer than 6 launches on a side, or if `on_logs`
+      is false.
+    - `p`, `n`, `n_baseline`, `level`: as in a `Shift`.
     - `on_logs`: false for cases with a value that is not positive.
-    - `nearest`: where lost launches leave the ratio open, its known bound: a lower bound, or an
-      upper bound if it is below 1. NaN elsewhere.
+    - `nearest`: if lost launches leave the ratio open at one end, the bound at its other end. A
+      bound of 1 or more is a lower bound, a bound below 1 is an upper bound. NaN for all other
+      cases.
     """
 
     ratio: FloatArray
@@ -76,12 +78,13 @@ def paired_ratio(
     """Return the paired ratio of `values` to `baseline`, by signed-rank inversion.
 
     - `values`, `baseline`: shape (..., n); the same position on the last axis is the same block. A
-      block in which either is NaN is left out.
-    - `beyond`, `beyond_baseline`: shape (..., n); launches that were lost to a limit and have no
-      value: 1 where it would be larger than all, -1 where it would be smaller, 0 elsewhere. Ranks
-      need no more to count them. A bound that they leave open is infinite.
-    - `floor`: shape (..., n); of how much more is known where one launch of a block was lost: the
-      logarithm of its ratio is at least so large (either way); 0 for nothing.
+      block with NaN in either stack is left out.
+    - `beyond`, `beyond_baseline`: shape (..., n); marks launches that were lost to a limit and have
+      no value: 1 if the value would be larger than all measured ones, -1 if it would be smaller, 0
+      for other launches. The rank statistics need only this order. A bound that lost launches leave
+      open is infinite.
+    - `floor`: shape (..., n); for a block with one lost launch, the least absolute value of the
+      logarithm of its ratio; 0 if nothing is known.
     - `groups`: shape (n,); the boot of each block, as for `paired_shift`.
     """
     first, second = _complete_blocks(values, baseline, beyond, beyond_baseline)
@@ -99,7 +102,7 @@ def unpaired_ratio(
     beyond_baseline: ArrayLike = 0,
     groups: IntArray | None = None,
 ) -> Ratio:
-    """Return the two-sample ratio, of platforms that share no blocks, by Mann-Whitney inversion.
+    """Return the two-sample ratio of platforms that share no blocks, by Mann-Whitney inversion.
 
     - `values`, `baseline`: shapes (..., n) and (..., m); independent launches.
     - `beyond`, `beyond_baseline`, `groups`: as for `paired_ratio`.
@@ -162,7 +165,7 @@ def _with_lost(
     confidence: float,
     groups: IntArray | None,
 ) -> Ratio:
-    """Return the ratio with new bounds for the cases that lost launches to a limit."""
+    """Return the ratio with new bounds for the cases with launches lost to a time limit."""
     signs = [
         np.where(np.isnan(stack), np.broadcast_to(np.asarray(sign), stack.shape), 0)
         for stack, sign in zip(stacks, lost, strict=True)
@@ -198,10 +201,10 @@ def differences_of_blocks(
     beyond_baseline: ArrayLike = 0,
     floor: ArrayLike = 0.0,
 ) -> FloatArray:
-    """Return the differences that `paired_ratio` tests of the same arguments, shape (..., n).
+    """Return the differences that `paired_ratio` tests for the same arguments, shape (..., n).
 
-    They are of logarithms, or of the values themselves in cases with a value that is not positive.
-    A launch lost to a limit counts with its certain lower bound.
+    They are differences of logarithms, or of the values in cases with a value that is not positive.
+    A launch that was lost to a limit counts with its certain lower bound.
     """
     first, second = _complete_blocks(values, baseline, beyond, beyond_baseline)
     on_logs = _all_positive(first, second)
@@ -230,7 +233,7 @@ def differences_of_blocks(
 def _complete_blocks(
     values: ArrayLike, baseline: ArrayLike, beyond: ArrayLike = 0, beyond_baseline: ArrayLike = 0
 ) -> tuple[FloatArray, FloatArray]:
-    """Return both stacks with NaN wherever either is NaN, except for launches lost to a limit."""
+    """Return both stacks, with NaN in both if a value is absent and not lost to a limit."""
     first = as_launch_array(values)
     second = as_launch_array(baseline, "baseline")
     require_same_blocks(first, second)

@@ -1,7 +1,7 @@
-"""Checks of the assumptions of an interval on a series: drift, dependence, two modes.
+"""Checks of the assumptions behind an interval of a series: drift, dependence, two modes.
 
-Each check is made for false alarms in about one of a hundred calm series (`tests/stats/test_series`
-measures it), and requires that the effect is large enough to matter.
+Each check has a false alarm in about one of a hundred calm series (`tests/stats/test_series`
+measures the rate), and requires that the effect is large enough to matter.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class SeriesTraits:
-    """Properties of series of launches, in their order; bool arrays of shape (series,)."""
+    """The traits of series of launches in their order: bool arrays of shape (series,)."""
 
     drifting: BoolArray
     dependent: BoolArray
@@ -38,10 +38,10 @@ class SeriesTraits:
 
 
 def look(values: ArrayLike, *, least: float = math.log1p(DEFAULT_MARGIN)) -> SeriesTraits:
-    """Look at series of logarithms.
+    """Return the traits of series of logarithms.
 
-    - `values`: shape (series, n); in the order of the launches; NaN marks an absent one.
-    - `least`: a drift or a gap below it does not matter.
+    - `values`: shape (series, n); in the order of the launches; NaN marks an absent launch.
+    - `least`: a drift or a gap below this value does not matter.
     """
     rows = as_launch_array(values)
     n = count_launches(rows)
@@ -63,25 +63,25 @@ def look(values: ArrayLike, *, least: float = math.log1p(DEFAULT_MARGIN)) -> Ser
 
 
 def _present(rows: FloatArray, size: int) -> FloatArray:
-    """Return the present values of rows that have `size` each, in their order."""
+    """Return the present values of rows that have `size` present values each, in their order."""
     present_first = np.argsort(np.isnan(rows), axis=-1, kind="stable")
     return np.take_along_axis(rows, present_first[:, :size], axis=-1)
 
 
 def _order(n: int) -> FloatArray:
-    """Return the numbers of n launches about their mean."""
+    """Return the numbers of n launches minus their mean."""
     return np.asarray(np.arange(n) - (n - 1) / 2, dtype=np.float64)
 
 
 def _ranks(series: FloatArray) -> FloatArray:
-    """Return the rank of each launch in its series, about their mean."""
+    """Return the rank of each launch in its series, minus the mean rank."""
     order = np.argsort(series, axis=-1, kind="stable")
     ranks = np.argsort(order, axis=-1)
     return np.asarray(ranks - (series.shape[-1] - 1) / 2)
 
 
 def _drifts(series: FloatArray, least: float) -> BoolArray:
-    """Return which series drift: they correlate with their order, and their end thirds differ."""
+    """Return which series drift: values correlate with their order, and the end thirds differ."""
     n = series.shape[-1]
     third = n // 3
     begin = np.median(series[:, :third], axis=-1)
@@ -91,27 +91,27 @@ def _drifts(series: FloatArray, least: float) -> BoolArray:
 
 
 def _trend(ranks: FloatArray) -> FloatArray:
-    """Return Spearman's correlation with the order, either way, of ranks about their mean."""
+    """Return the absolute value of Spearman's correlation with the order, from centred ranks."""
     order = _order(ranks.shape[-1])
     return np.asarray(np.abs(ranks @ order) / (order**2).sum())
 
 
 def _depends(series: FloatArray, least: float) -> BoolArray:
-    """Return which series are autocorrelated, by their ranks, which outliers cannot feign."""
+    """Return which series are autocorrelated, by ranks, to which outliers do not matter."""
     critical = _critical(series.shape[-1])
     resembling = _neighbours(_ranks(series)) >= critical.neighbours
     return np.asarray(resembling & (np.ptp(series, axis=-1) > least))
 
 
 def _neighbours(ranks: FloatArray) -> FloatArray:
-    """Return the lag-1 autocorrelation of ranks about their mean."""
+    """Return the lag-1 autocorrelation of centred ranks."""
     lagged = (ranks[:, 1:] * ranks[:, :-1]).sum(axis=-1)
     return np.asarray(lagged / (ranks**2).sum(axis=-1))
 
 
 @dataclass(frozen=True, slots=True)
 class _Critical:
-    """The trend and the autocorrelation that few independent series reach."""
+    """The values of trend and autocorrelation that few independent series reach."""
 
     trend: float
     neighbours: float
@@ -129,7 +129,7 @@ def _critical(n: int) -> _Critical:
 
 
 def _reached_by_few(values: FloatArray) -> float:
-    """Return the smallest value that at most one of 200 reaches."""
+    """Return the smallest value that at most one of 200 values reaches."""
     ascending = np.sort(values)
     reached = ascending[-1 - ascending.size // 200]
     above = ascending[ascending > reached + _SLACK]
@@ -139,7 +139,7 @@ def _reached_by_few(values: FloatArray) -> float:
 
 
 def _two_modes(series: FloatArray, least: float) -> BoolArray:
-    """Return which series have two modes: two groups, a fifth of the launches each, far apart."""
+    """Return which series have two modes: two distant groups with a fifth of the launches each."""
     ordered = np.sort(series, axis=-1)
     n = ordered.shape[-1]
     fewest = math.ceil(n / 5)

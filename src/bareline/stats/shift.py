@@ -1,4 +1,4 @@
-"""Hodges-Lehmann shift between two platforms, on the scale of the values that are given.
+"""The Hodges-Lehmann shift between two platforms, on the scale of the given values.
 
 The paired shift is the pseudomedian of the differences of a block's two launches: the median of
 their Walsh averages, with the interval from inverting Wilcoxon's signed-rank test. The unpaired
@@ -7,8 +7,8 @@ and Whitney's test.
 
 The p-value comes from the same inversion: at the same level the interval excludes 0 exactly when
 the p-value is at most 1 - confidence. Pairwise values that tie with 0 count for the null
-hypothesis, as if every tie were broken in the least convincing way: the level is kept, and
-identical data give p = 1.
+hypothesis, as if every tie were broken in its favour. So the level is kept, and identical data have
+p = 1.
 
 References
 ----------
@@ -42,7 +42,7 @@ from bareline.stats.pairwise import Pairwise, differences, walsh_averages
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 ROUNDING = 1e-12
-"""Relative difference below which two values are the same measurement: rounding, not a clock."""
+"""Relative difference up to which two values are the same measurement, apart from rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Shift:
     """Shifts of a stack of cases; every field has the shape of the stack's leading axes.
 
     - `shift`: Hodges-Lehmann estimate of values minus baseline, in their unit; NaN without data.
-    - `lo`, `hi`: its interval; NaN when either side has fewer than 6 launches.
+    - `lo`, `hi`: the interval of `shift`; NaN when either side has fewer than 6 launches.
     - `p`: two-sided p-value of "no shift"; NaN when either side has fewer than 6 launches.
     - `n`, `n_baseline`: launches used. When paired, both are the number of complete blocks.
     - `level`: confidence level that the interval achieves.
@@ -75,8 +75,10 @@ def paired_shift(
 ) -> Shift:
     """Return the paired Hodges-Lehmann shift of `values` from `baseline`.
 
-    - `values`, `baseline`: shape (..., n); a position is a block, left out where either is NaN.
-    - `rounding`: shape (...); shifts up to it count as 0; by default 1e-12 of the largest value.
+    - `values`, `baseline`: shape (..., n); a position on the last axis is a block; a block with NaN
+      in either stack is left out.
+    - `rounding`: shape (...); shifts up to this size count as 0; the default is 1e-12 of the
+      largest value.
     - `groups`: shape (n,); the boot of each block (`bareline.stats.boots.grouped`): the mean
       difference of a boot is one value, and `n` counts boots.
     """
@@ -115,7 +117,8 @@ def unpaired_shift(
 
     - `values`, `baseline`: shapes (..., n) and (..., m); independent launches.
     - `rounding`: as in `paired_shift`.
-    - `groups`: as in `paired_shift`, of either side: n and m are one number then.
+    - `groups`: shape (n,); as in `paired_shift`, for both sides, which then have the same number of
+      blocks.
     """
     first = as_launch_array(values)
     second = as_launch_array(baseline, "baseline")
@@ -145,7 +148,10 @@ def _infer(
     confidence: float,
     tie: FloatArray,
 ) -> Shift:
-    """Estimate, invert and test, with one null distribution per distinct pair of sample sizes."""
+    """Return the shifts with intervals and p-values.
+
+    There is one null distribution for each distinct pair of sample sizes.
+    """
     sizes, which = np.unique(np.stack((n, m), axis=-1), axis=0, return_inverse=True)
     which = which.reshape(-1)
     nulls = [null_of(i, j) for i, j in sizes.tolist()]
@@ -172,7 +178,7 @@ def _infer(
 
 
 def rounding_of(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return, for each case of two stacks, the difference that is taken for rounding."""
+    """Return for each case of two stacks the difference that counts as rounding."""
     largest = np.zeros(first.shape[:-1])
     for stack in (first, second):
         np.maximum(largest, np.abs(np.nan_to_num(stack)).max(axis=-1, initial=0.0), out=largest)

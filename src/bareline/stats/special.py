@@ -1,7 +1,7 @@
 """Distribution functions that the rank statistics and the forecast need, on numpy alone.
 
-A library for these four would weigh more than all that bareline is otherwise made of, and be read
-at every start of a comparison.
+A library with these functions would be larger than all of bareline with its other dependencies, and
+would be loaded at the start of every comparison.
 
 References
 ----------
@@ -43,7 +43,10 @@ def binomial_half_cdf(k: IntArray, n: int) -> FloatArray:
 
 @lru_cache(maxsize=64)
 def _binomial_half(n: int) -> FloatArray:
-    """Return P(K <= k), k = -1 .. n; the larger half by symmetry, so that tails are not rounded."""
+    """Return P(K <= k), k = -1 .. n.
+
+    The larger half is computed by symmetry, so that rounding does not affect the tails.
+    """
     k = np.arange(1, n // 2 + 1, dtype=np.float64)
     # From one k to the next, the ways to choose k of n grow by (n - k + 1)/k.
     log_growth = np.log((n - k + 1) / k)
@@ -59,7 +62,8 @@ def _binomial_half(n: int) -> FloatArray:
 def student_quantile(p: float, freedom: int) -> float:
     """Return the quantile of Student's t, within 0.5 % from five degrees of freedom on.
 
-    For 0.005 < p < 0.995; its caller prints a forecast as a range of a factor of two.
+    This is valid for 0.005 < p < 0.995. The caller prints a forecast as a range of a factor of two,
+    so that more precision is not needed.
     """
     x = _NORMAL.inv_cdf(p)
     terms = (
@@ -73,9 +77,10 @@ def student_quantile(p: float, freedom: int) -> float:
 
 
 def chi_square_quantile(p: FloatArray, freedom: int) -> FloatArray:
-    """Return quantiles of chi-square, 2 % off at most from five degrees of freedom on.
+    """Return quantiles of chi-square, at most 2 % off from five degrees of freedom on.
 
-    Beyond 0.05 < p < 0.95 up to 8 %, to 0.01 and 0.99 (its cube root is nearly normal).
+    Outside of 0.05 < p < 0.95 the error is up to 8 %, to 0.01 and 0.99 (the cube root of chi-square
+    is nearly normal).
     """
     variance = 2.0 / (9.0 * freedom)
     root = 1.0 - variance + normal_quantile(p) * math.sqrt(variance)

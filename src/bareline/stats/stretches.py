@@ -1,7 +1,7 @@
-"""Stretches of runs that are tested together for changes of level, by random orders of the runs.
+"""Tests of stretches of runs for changes of level, by random orders of the runs.
 
-The same orders are used for all series, so that nothing is assumed of how these depend on each
-other. The highest score of any stretch in an order is the reference of all scores.
+The same orders are used for all series, so that no assumption is made about the dependence between
+series. The highest score of any stretch in an order is the reference of all scores.
 
 References
 ----------
@@ -30,9 +30,12 @@ from bareline.stats.launch_array import FloatArray, IntArray
 from bareline.stats.tails import Tail
 
 MIN_RUNS = 8
-"""Four runs before and four after a step are the fewest of which one order in 35 is so extreme."""
+"""The least number of runs of a stretch: four before and four after a step.
+
+Only one order in 35 is as extreme as such a step.
+"""
 LEAST_ORDERS = 199
-"""So many random orders show that nothing changed, if they do."""
+"""The number of random orders that usually suffices to show that nothing changed."""
 
 _MOST_ORDERS = 999
 #: Weights of the plain and the robust scores.
@@ -48,9 +51,9 @@ _AT_ONCE = 1 << 21
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Present runs of a series that are tested together, by their numbers.
+    """The present runs of a series that are tested together, by their numbers.
 
-    - `drifts`: whether steps upon a line are looked for, instead of steps from a level.
+    - `drifts`: whether steps upon a line are tested, instead of steps from a level.
     """
 
     series: int
@@ -60,10 +63,11 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """A stretch with its best model.
+    """A stretch with its best model and its scores.
 
-    - `scores`: plain and robust, shape (2,); `null`: the same in each random order, (2, orders).
-    - `strict_scores`: the scores where the runs depend on each other as much as is possible.
+    - `scores`: plain and robust score, shape (2,).
+    - `null`: the scores in each random order, shape (2, orders).
+    - `strict_scores`: the scores if the runs depend on each other as strongly as possible.
     - `floor`: the share of all orders that put the same runs together.
     """
 
@@ -76,14 +80,14 @@ class Tested:
 
 
 def stretch_of(series: int, row: FloatArray) -> Stretch:
-    """Return all present runs of a series."""
+    """Return the stretch of all present runs of a series."""
     return Stretch(series, tuple(np.flatnonzero(np.isfinite(row)).tolist()))
 
 
 class OrderTest:
-    """The test of stretches of some series by random orders.
+    """The test of stretches of series by random orders.
 
-    - `logs`: shape (series, runs); NaN where a run lacks a series.
+    - `logs`: shape (series, runs); NaN if a run lacks a series.
     - `zone`: logarithm of the margin.
     """
 
@@ -101,7 +105,7 @@ class OrderTest:
         return self._logs[stretch.series, list(stretch.runs)]
 
     def test(self, stretches: Sequence[Stretch], most_orders: int | None = None) -> list[Tested]:
-        """Test stretches; those that are too short to part are left out."""
+        """Return the tested stretches; stretches that are too short to be divided are left out."""
         alike: dict[tuple[tuple[int, ...], bool], list[Stretch]] = defaultdict(list)
         for stretch in stretches:
             least = _LEAST_DRIFTING if stretch.drifts else 2 * LEAST_RUNS
@@ -113,7 +117,7 @@ class OrderTest:
         return tested
 
     def _test_group(self, group: Sequence[Stretch], most_orders: int | None) -> list[Tested]:
-        """Test stretches of the same runs."""
+        """Return the tests of stretches that have the same runs."""
         runs = group[0].runs
         drifts = group[0].drifts
         rows = np.stack([self.values(stretch) for stretch in group])
@@ -171,12 +175,12 @@ class OrderTest:
 
 
 def family_p(tested: Sequence[Tested], *, strict: bool = False) -> list[float]:
-    """Return the probability of each stretch's scores in any of them.
+    """Return for each stretch the probability that any stretch reaches its scores by chance.
 
-    The evidence of plain and robust scores is compared with that of the random orders: both mostly
-    show the same, so that the sum of their errors would be too much.
+    The larger evidence of plain and robust scores is compared with the same quantity in the random
+    orders. The two kinds of scores mostly agree, so the sum of their errors would be too large.
 
-    - `strict`: of the scores where the runs depend on each other as much as is possible.
+    - `strict`: whether the scores of the strongest possible dependence between runs are used.
     """
     if not tested:
         return []
@@ -194,7 +198,10 @@ def family_p(tested: Sequence[Tested], *, strict: bool = False) -> list[float]:
 
 
 def _evidence(tails: Sequence[Tail], scores: FloatArray) -> FloatArray:
-    """Return the evidence of plain and robust scores, shape (2, ...): the larger weighted one."""
+    """Return the larger of the weighted evidence of plain and robust scores.
+
+    The arguments have shape (2, ...), plain scores first.
+    """
     weighted = []
     for weight, tail, kind_scores in zip(_WEIGHTS, tails, scores, strict=True):
         weighted.append(math.log(weight) - tail.log_p(kind_scores))

@@ -28,12 +28,14 @@ class SampleSummary:
     """Summaries of a stack of cases; every field has the shape of the stack's leading axes.
 
     - `n`: launches present.
-    - `median`: in the unit of the values; NaN when n is 0. So are `p5` and `p95`.
+    - `median`: in the unit of the values; NaN when n is 0, which also holds for `p5` and `p95`.
     - `lo`, `hi`: order-statistic interval of the median; NaN when n < 6.
-    - `level`: confidence level that the interval achieves, at least as asked for; NaN when n < 6.
+    - `level`: confidence level that the interval achieves, at least the requested level; NaN when n
+      < 6.
     - `p5`, `p95`: percentiles of the launches, interpolated linearly.
     - `iqr_over_median`: interquartile range over |median|; NaN when only the median is 0.
-    - `outliers`: launches beyond 1.5 interquartile ranges from the quartiles: counted, and kept.
+    - `outliers`: number of launches beyond 1.5 interquartile ranges from the quartiles; they are
+      not removed.
     """
 
     n: IntArray
@@ -48,11 +50,11 @@ class SampleSummary:
 
 
 def summarize(values: ArrayLike, *, confidence: float = 0.95) -> SampleSummary:
-    """Summarize a stack of cases.
+    """Return summaries of a stack of cases.
 
-    The interval runs from the k-th smallest to the k-th largest value with the largest k that
-    keeps ``2 P(Binomial(n, 1/2) <= k - 1) <= 1 - confidence``. It assumes independent launches and
-    nothing about their distribution.
+    The interval runs from the k-th smallest to the k-th largest value with the largest k that keeps
+    ``2 P(Binomial(n, 1/2) <= k - 1) <= 1 - confidence``. Launches must be independent, but their
+    distribution does not matter.
 
     References
     ----------
@@ -84,7 +86,10 @@ def summarize(values: ArrayLike, *, confidence: float = 0.95) -> SampleSummary:
 
 
 def relative_half_width(values: ArrayLike, *, confidence: float = 0.95) -> FloatArray:
-    """Return half the interval's width over |median|; NaN when n < 6 or only the median is 0."""
+    """Return half the width of the median's interval over |median|.
+
+    NaN when n < 6 or only the median is 0.
+    """
     stack = as_launch_array(values)
     rows = np.sort(as_rows(stack), axis=-1)
     n = count_launches(rows)
@@ -93,11 +98,11 @@ def relative_half_width(values: ArrayLike, *, confidence: float = 0.95) -> Float
 
 
 def reached(values: ArrayLike, target: ArrayLike, *, confidence: float = 0.95) -> BoolArray:
-    """Return whether each case is measured precisely enough to stop.
+    """Return whether each case is measured precisely enough to stop, shape (...).
 
-    True when there are at least six launches and the relative half-width of the median's interval
-    is at most `target` (0.02 is 2 %), shape (...). It looks at precision only: stopping on a
-    p-value or on a verdict would make both meaningless.
+    A case is precise enough if it has at least six launches and the relative half-width of the
+    median's interval is at most `target` (0.02 is 2 %). Only precision is examined: stopping on a
+    p-value or on a verdict would make p-value and verdict meaningless.
     """
     width = relative_half_width(values, confidence=confidence)
     return np.asarray(width <= np.asarray(target, dtype=np.float64), dtype=np.bool_)

@@ -1,9 +1,9 @@
-"""Probabilities in the tail of a sample: by counting, and beyond it by an exponential tail.
+"""Probabilities in the tail of a sample, by counting and, beyond it, by an exponential tail.
 
-A few hundred random orders count probabilities down to a few in a thousand. Scores are
-logarithms of likelihood ratios, whose tails fall like an exponential function: beyond the highest
-scores, the mean excess over a high one continues it, and is never taken as lower than that of
-the logarithm of a likelihood ratio, which is 1.
+Counting in a few hundred random orders gives probabilities down to a few in a thousand. Scores are
+logarithms of likelihood ratios, whose tails fall exponentially. So the tail is continued beyond the
+highest scores with their mean excess over a high score. The mean excess is at least 1, its value
+for the logarithm of a likelihood ratio.
 
 References
 ----------
@@ -27,10 +27,10 @@ _COUNTED = 10
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The distribution of a score without any change, from a sample of it.
+    """The distribution of a score if nothing changed, from a sample of the score.
 
     - `ordered`: the sample, ascending.
-    - `threshold`, `mean_excess`: where the exponential tail begins, and its scale.
+    - `threshold`, `mean_excess`: the begin of the exponential tail, and its scale.
     - `share`: the probability to be above the threshold.
     """
 
@@ -41,7 +41,7 @@ class Tail:
 
     @classmethod
     def of(cls, sample: FloatArray) -> Tail:
-        """Return the distribution that a sample, shape (n,), is of."""
+        """Return the distribution from which a sample, shape (n,), was drawn."""
         ordered = np.sort(sample)
         above = max(_COUNTED, int(ordered.size * _TAIL_SHARE))
         threshold = float(ordered[-above - 1])
@@ -49,7 +49,7 @@ class Tail:
         return cls(ordered, threshold, max(mean_excess, 1.0), above / (ordered.size + 1.0))
 
     def log_p(self, score: FloatArray) -> FloatArray:
-        """Return the natural logarithm of the probability of such a score or a higher one."""
+        """Return the natural logarithm of the probability of a score of at least `score`."""
         size = self.ordered.size
         at_least = size - np.searchsorted(self.ordered, score * (1.0 - 1e-9), side="left")
         counted = np.log((1.0 + at_least) / (size + 1.0))

@@ -6,13 +6,14 @@ A ratio above 1 means worse. With a margin of 2 % the zone of equivalence is 1/1
   small to matter.
 * ``slower``: the interval is above 1, the estimate is above the zone, and the adjusted p-value
   rejects "no difference". ``faster`` mirrors it.
-* ``inconclusive``: everything else: the launches do not settle it. No verdict below six launches.
+* ``inconclusive``: every other case: the launches do not decide it, e.g. if there are fewer than
+  six.
 
-Considered and left: to demand that the whole interval is beyond the zone would control the error
-of "worse by more than the margin" instead of "worse", but calls a measured 3 % loss with an
-interval of 1.8 % to 4.2 % undecided, although the loss is not in doubt and the interval next to
-the verdict shows its size. Judging by the p-value alone calls losses of 0.1 % "slower" whenever
-noise is low.
+Two other rules were rejected. A rule that the whole interval must be beyond the zone would control
+the error of "worse by more than the margin" instead of "worse". But a measured 3 % loss with an
+interval of 1.8 % to 4.2 % would be undecided, although the loss is not in doubt and the interval
+next to the verdict shows its size. A rule with the p-value alone would call losses of 0.1 %
+"slower" whenever noise is low.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def judge(
     """Return the verdicts of ratios, an object array of the broadcast shape.
 
     - `ratio`, `lo`, `hi`: estimate and interval; above 1 is worse. NaN bounds are inconclusive.
-    - `n`: launches, of the side that has fewer.
+    - `n`: the number of launches on the side that has fewer.
     - `p_adjusted`: p-values adjusted inside their family; NaN is inconclusive unless equivalent.
     - `margin`: relative difference that does not matter: 0.02 is 2 %.
     - `alpha`: family-wise error of "slower" and "faster".
@@ -64,7 +65,7 @@ def judge_shift(
     - `shift`, `lo`, `hi`: estimate and interval in the metric's unit; above 0 is worse.
     - `n`, `p_adjusted`, `alpha`: as in `judge`.
     - `tolerance`: difference that does not matter, in the metric's unit: the margin times |median
-      of the baseline|, which is 0 where the baseline's median is.
+      of the baseline|, which is 0 if that median is 0.
 
     Raises ValueError: a tolerance is negative.
     """
