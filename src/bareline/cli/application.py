@@ -19,6 +19,7 @@ from bareline.vocabulary.errors import StoreError, UsageError
 if TYPE_CHECKING:
     from bareline.analysis.numbers.records import Records
     from bareline.predict.scaling.prediction import Target
+    from bareline.session.profiling import ProfiledRun
 
 app = typer.Typer()
 
@@ -58,6 +59,15 @@ def profile(
         regions=parse_regions(region or []),
         wait_s=wait,
     )
+    _print_profiles(profiling)
+    exit_code = profiling.exit_code
+    if not exit_code and profiling.path is None:
+        exit_code = EXIT_USAGE
+    raise typer.Exit(exit_code)
+
+
+def _print_profiles(profiling: ProfiledRun) -> None:
+    """Print the profiles of the launches on stderr: stdout is the program's own."""
     if profiling.problem:
         print_error(profiling.problem)
     if len(profiling.launches) > 1:
@@ -70,11 +80,7 @@ def profile(
             print_error(launch.ended)
         if launch.without_period:
             print_error(f"no period of {launch.path} is kept: {launch.without_period}")
-        print_error(f"profile: {launch.path}")  # stdout is the program's own
-    exit_code = profiling.exit_code
-    if not exit_code and profiling.path is None:
-        exit_code = EXIT_USAGE
-    raise typer.Exit(exit_code)
+        print_error(f"profile: {launch.path}")
 
 
 @dataclass(frozen=True, slots=True)

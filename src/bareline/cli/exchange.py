@@ -191,18 +191,19 @@ def import_(
         taken = commits.import_commits(files, platform, out, **rest)
     else:
         taken = [intake.import_files(files, platform, out, **rest)]
-    lines: Sequence[str] = ()
-    if not quiet:
-        lines = imported.commit_lines(taken) if per_commit else taken[0].lines()
-    _print_imported(out, taken, lines)
+    lines = imported.commit_lines(taken) if per_commit else taken[0].lines()
+    _print_imported(out, taken, lines, quiet=quiet)
 
 
-def _print_imported(out: Path, taken: Sequence[Intake], lines: Sequence[str]) -> None:
+def _print_imported(
+    out: Path, taken: Sequence[Intake], lines: Sequence[str], *, quiet: bool
+) -> None:
     """Print the imported trials, and exit with 3 if anything was lost."""
 
     def people(_: Console) -> None:
-        for line in lines:
-            print(line, file=sys.stderr)
+        if not quiet:
+            for line in lines:
+                print(line, file=sys.stderr)
         print(out)
 
     emit(lambda: list(chain.from_iterable(intake.rows for intake in taken)), people)
