@@ -1,1 +1,1 @@
-"""Predictions of every pair of platforms next to measured times, and the term that is wrong."""
+"""The validation of predictions: every pair of platforms, measured times, and wrong terms."""
