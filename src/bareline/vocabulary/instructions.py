@@ -55,9 +55,9 @@ ARM_SETS = (
 INSTRUCTION_SETS = (*X86_SETS, *ARM_SETS)
 
 
-def widest(shown: Iterable[str]) -> str:
-    """Return the name of the widest set of those in `shown`; empty if none of them is known."""
-    names = set(shown)
+def widest(sets: Iterable[str]) -> str:
+    """Return the name of the widest set of those in `sets`; empty if none of them is known."""
+    names = set(sets)
     families = [row.family for row in INSTRUCTION_SETS if row.family and row.name in names]
     return families[-1] if families else ""
 

@@ -129,7 +129,8 @@ class Layout:
         if not re.fullmatch(r"[1-9][0-9]{0,8}(x[1-9][0-9]{0,8}){2}", counts):
             raise ValueError(f"'{text[:40]}' is not a layout such as 2x4x1")
         nodes, ranks, threads = (int(part) for part in counts.split("x"))
-        return cls(nodes, ranks, threads, Pinning.parse(placed) if space else UNBOUND)
+        pinning = Pinning.parse(placed) if space else UNBOUND
+        return cls(nodes, ranks, threads, pinning)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,7 +255,8 @@ class Case:
         if self.threads > 1:
             parts.append(f"{self.threads} threads")
         if self.nodes is not None:
-            parts.append("1 node" if self.nodes == 1 else f"{self.nodes} nodes")
+            noun = "node" if self.nodes == 1 else "nodes"
+            parts.append(f"{self.nodes} {noun}")
         if self.params:
             parts.append(sanitized_name(self.params))
         if self.pinning:
@@ -268,11 +270,9 @@ class Stage(StrEnum):
     """The stage at which a trial failed.
 
     - If the layout caused the failure, no further trial with it is planned.
-    - If the program is not installed, the trial was skipped: the platform has neither a fault nor a
-      measurement.
+    - If the program is not installed, the trial was skipped: the platform has no measurement.
     - If the trial's own time budget was too short, the program ended well and measured nothing.
-    - A trial that was given up was not started: the trials before it exceeded their time limit, one
-      after the other.
+    - A trial that was given up was not started: trials before it had exceeded their time limit.
     """
 
     LAYOUT = "layout"
