@@ -65,7 +65,7 @@ _OF_ONE = {
 #: From this share of the trials on, a caveat applies to the figure and may void its verdict.
 MOST_TRIALS = 0.5
 
-_SHARE = re.compile(r"(?P<text>.*) \((?P<some>\d+) of (?P<every>\d+) trials\)", re.DOTALL)
+_SHARE = re.compile(r"(?P<text>.*) \((?P<some>\d+) of (?P<trials>\d+) trials\)", re.DOTALL)
 _NUMBER = re.compile(rf"(?P<some>\d+) (?P<code>{'|'.join(map(re.escape, _WITH_NUMBER))})")
 
 
@@ -75,13 +75,13 @@ class Caveat:
 
     - `code`: a code of `CAVEATS`, one of the codes with a detail or a number, or `IN_WORDS`.
     - `detail`: the part that the code does not imply: both layouts, the reason, the words.
-    - `some`, `every`: for how many of how many trials; 0 of 0 is all. A mere count has no `every`.
+    - `some`, `trials`: for how many of how many trials; 0 of 0 is all. A mere count has `some`.
     """
 
     code: str
     detail: str = ""
     some: int = 0
-    every: int = 0
+    trials: int = 0
 
     @staticmethod
     @lru_cache(maxsize=4096)
@@ -93,7 +93,7 @@ class Caveat:
         if shared:
             text = shared["text"]
             some = int(shared["some"])
-            whole = int(shared["every"])
+            whole = int(shared["trials"])
         if number := _NUMBER.fullmatch(text):
             return Caveat(number["code"], some=int(number["some"]))
         code, colon, detail = text.partition(": ")
@@ -115,7 +115,7 @@ class Caveat:
         return f"{self.code}: {self.detail}" if self.detail else self.code
 
     def _counted(self, text: str) -> str:
-        return f"{text} ({self.some} of {self.every} trials)" if self.share < 1 else text
+        return f"{text} ({self.some} of {self.trials} trials)" if self.share < 1 else text
 
     @property
     def kind(self) -> tuple[str, str]:
@@ -125,7 +125,7 @@ class Caveat:
     @property
     def share(self) -> float:
         """The share of the trials that have it, from 0 to 1."""
-        return self.some / self.every if self.every else 1.0
+        return self.some / self.trials if self.trials else 1.0
 
     @property
     def for_most(self) -> bool:
@@ -148,7 +148,7 @@ class Caveat:
             return str(self)
         words = _BRIEF.get(self.code, "")
         partly = words and self.share < 1
-        return f"{words} in {self.some} of {self.every} trials" if partly else words
+        return f"{words} in {self.some} of {self.trials} trials" if partly else words
 
     @property
     def next_step(self) -> str:

@@ -54,7 +54,9 @@ class Collective:
     @property
     def smallest_bytes(self) -> int:
         """Size of the smallest message: a double for reductions, 0 for a barrier."""
-        return 0 if self.name == "barrier" else 8 if self.reduces else 1
+        if self.name == "barrier":
+            return 0
+        return 8 if self.reduces else 1
 
     @property
     def simulated(self) -> str:

@@ -119,9 +119,12 @@ def _rows() -> Iterator[FactKey]:
                 yield fact
 
 
+def _cell(text: str) -> str:
+    return "" if text == "-" else text
+
+
 def _row(line: str, group: FactGroup) -> FactKey:
-    cells = ["" if cell == "-" else cell for cell in _COLUMNS.split(line)]
-    key, label, unit, note = cells
+    key, label, unit, note = map(_cell, _COLUMNS.split(line))
     kind = Kind(note) if note in ("identity", "volatile") else Kind.CHARACTERISTIC
     return FactKey(key, label, group, unit, kind, detail=note == "detail")
 
@@ -167,9 +170,9 @@ def split_nodes(key: str) -> tuple[str, str]:
 _SOURCE = {"spec": "Build of {}", "hash": "Hash of {}", "prefix": "Folder of {}"}
 
 
-def source_fact(probe: str, what: str) -> str:
+def source_fact(probe: str, name: str) -> str:
     """Return the key of a fact of a probe's program: its spec, hash or prefix."""
-    return f"from.{probe}.{what}"
+    return f"from.{probe}.{name}"
 
 
 @cache

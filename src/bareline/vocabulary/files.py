@@ -60,9 +60,9 @@ def stands(path: Path, *, folder: bool = False) -> bool:
         return False
 
 
-def sync_folder(folder: Path | str, *, at: int | None = None) -> None:
-    """Make the names in a folder survive a power failure; `at` is an open folder above it."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
+def sync_folder(folder: Path | str, *, above: int | None = None) -> None:
+    """Make the names in a folder survive a power failure; `above` is an open folder above it."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=above)
     try:
         os.fsync(handle)
     finally:
@@ -86,8 +86,9 @@ def replace_file(
     durable: bool = True,
 ) -> None:
     """Write a file as `replacing` does; half characters of a text become question marks."""
+    data = content.encode(errors="replace") if isinstance(content, str) else content
     with replacing(path, within=within, mode=mode, durable=durable) as file:
-        file.write(content.encode(errors="replace") if isinstance(content, str) else content)
+        file.write(data)
 
 
 class _Unwritten(Exception):
@@ -176,7 +177,7 @@ def _finish(file: BinaryIO, part: str, name: str, folder: int, *, durable: bool)
     os.rename(part, name, src_dir_fd=folder, dst_dir_fd=folder)
     if durable:
         with suppress(PermissionError):  # a folder in which we may write, but not look
-            sync_folder(".", at=folder)
+            sync_folder(".", above=folder)
 
 
 def _folder_to_write(path: Path, within: Path | None) -> int:

@@ -54,9 +54,9 @@ ARM_SETS = (
 INSTRUCTION_SETS = (*X86_SETS, *ARM_SETS)
 
 
-def widest(shown: Iterable[str]) -> str:
+def widest(sets: Iterable[str]) -> str:
     """Name the widest family among sets that are shown; empty where none of them is known."""
-    names = set(shown)
+    names = set(sets)
     families = [row.family for row in INSTRUCTION_SETS if row.family and row.name in names]
     return families[-1] if families else ""
 

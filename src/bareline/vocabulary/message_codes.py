@@ -107,7 +107,8 @@ def _code_of_cause(error: BaseException, causes: int) -> str | None:
 
 def _words_of(error: BaseException) -> str:
     """Return the problem without its place and next step."""
-    return one_line(error.what if isinstance(error, BarelineError) else str(error))
+    words = error.what if isinstance(error, BarelineError) else str(error)
+    return one_line(words)
 
 
 def _code_of_key(error: BaseException, invalid: BaseException, causes: int) -> str | None:
@@ -173,7 +174,10 @@ def _sites(file: str, classes: frozenset[str]) -> Mapping[Span, Site]:
         tree = ast.parse("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):  # the file changed since it was imported
         return {}
-    return {span: site for site in read_sites(tree, classes) for span in site.spans}
+    sites: dict[Span, Site] = {}
+    for site in read_sites(tree, classes):
+        sites.update(dict.fromkeys(site.spans, site))
+    return sites
 
 
 def _classes() -> frozenset[str]:

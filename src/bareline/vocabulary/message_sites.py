@@ -255,8 +255,9 @@ class _Reader(ast.NodeVisitor):
 
 def _names_in(value: ast.expr) -> list[str]:
     """Return the names that an expression may be: ``x`` itself, or both forms of a condition."""
-    forms = (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
-    return [form.id if isinstance(form, ast.Name) else "" for form in forms]
+    if isinstance(value, ast.IfExp):
+        return [*_names_in(value.body), *_names_in(value.orelse)]
+    return [value.id] if isinstance(value, ast.Name) else [""]
 
 
 def _literal(value: object) -> str:

@@ -129,7 +129,8 @@ class Layout:
         if not re.fullmatch(r"[1-9][0-9]{0,8}(x[1-9][0-9]{0,8}){2}", counts):
             raise ValueError(f"'{text[:40]}' is not a layout such as 2x4x1")
         nodes, ranks, threads = (int(part) for part in counts.split("x"))
-        return cls(nodes, ranks, threads, Pinning.parse(placed) if space else UNBOUND)
+        pinning = Pinning.parse(placed) if space else UNBOUND
+        return cls(nodes, ranks, threads, pinning)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,7 +253,8 @@ class Case:
         if self.threads > 1:
             parts.append(f"{self.threads} threads")
         if self.nodes is not None:
-            parts.append("1 node" if self.nodes == 1 else f"{self.nodes} nodes")
+            noun = "node" if self.nodes == 1 else "nodes"
+            parts.append(f"{self.nodes} {noun}")
         if self.params:
             parts.append(sanitized_name(self.params))
         if self.pinning:

@@ -71,7 +71,9 @@ class Pinning:
     @property
     def domain(self) -> Literal["", "numa", "socket"]:
         """The part of a node for which a number of ranks is requested; empty without one."""
-        return "socket" if self.ranks_per_socket else "numa" if self.ranks_per_numa else ""
+        if self.ranks_per_socket:
+            return "socket"
+        return "numa" if self.ranks_per_numa else ""
 
     @property
     def ranks_per_domain(self) -> int:

@@ -57,7 +57,9 @@ class Place:
         """Read it from a row of a table that has the columns of `KEY`."""
         columns = {name: row[name] for name in KEY if row.get(name) is not None}
         used = row.get("nodes_used")
-        return cls(**columns, used=used if isinstance(used, int) else 0)  # type: ignore[arg-type]
+        if not isinstance(used, int):
+            used = 0
+        return cls(**columns, used=used)  # type: ignore[arg-type]
 
     @property
     def case(self) -> tuple[str, str, int, int, int]:
@@ -112,10 +114,11 @@ class Place:
         point = [name for name in coordinates if name in parse_point(self.point)]
         others = [name for name in coordinates if name not in point]
         layout = coordinate("ranks", ranks) if ranks != 1 or self.where else ""
+        threading = coordinate("threads", threads) if threads != 1 else ""
         parts = [
             *(coordinate(name, coordinates[name]) for name in point),
             " ".join(filter(None, [layout, self.where])),
-            coordinate("threads", threads) if threads != 1 else "",
+            threading,
             *(coordinate(name, coordinates[name]) for name in others),
         ]
         return ", ".join(filter(None, parts))
@@ -126,12 +129,13 @@ class Place:
         point = parse_point(self.point)
         there = [name for name in names if name in coordinates]
         wanted = sorted(there, key=lambda name: name not in point)
-        return ", ".join(
-            f"of {coordinate(name, coordinates[name])}"
-            if name in _SWEPT and "size_bytes" in wanted
-            else coordinate(name, coordinates[name])
-            for name in wanted
-        )
+        parts: list[str] = []
+        for name in wanted:
+            text = coordinate(name, coordinates[name])
+            if name in _SWEPT and "size_bytes" in wanted:
+                text = f"of {text}"
+            parts.append(text)
+        return ", ".join(parts)
 
 
 def nodes_words(nodes: int | None) -> str:

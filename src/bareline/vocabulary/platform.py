@@ -90,7 +90,11 @@ class PinningKeys(BaseModel):
     @property
     def pinning(self) -> Pinning:
         """The pinning that the keys describe."""
-        domain = "socket" if self.ranks_per_socket else "numa" if self.ranks_per_numa else "none"
+        domain = "none"
+        if self.ranks_per_socket:
+            domain = "socket"
+        elif self.ranks_per_numa:
+            domain = "numa"
         return Pinning(
             binding=self.binding or domain,  # type: ignore[arg-type]
             distribution=self.distribution or "block",

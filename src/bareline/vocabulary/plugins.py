@@ -58,14 +58,14 @@ def brought(group: str) -> Iterator[Found[Any]]:
         yield f"{group}, {entry.value}", thing
 
 
-def named(noun: str, found: Iterable[Found[T]], name: Callable[[T], str]) -> dict[str, T]:
+def named(noun: str, objects: Iterable[Found[T]], name: Callable[[T], str]) -> dict[str, T]:
     """Return the found objects by name; `noun` is their kind, e.g. ``probe``.
 
     Raises PluginError: two have one name.
     """
     things: dict[str, T] = {}
     places: dict[str, str] = {}
-    for where, thing in found:
+    for where, thing in objects:
         key = name(thing)
         if key in things:
             raise PluginError(
@@ -78,9 +78,9 @@ def named(noun: str, found: Iterable[Found[T]], name: Callable[[T], str]) -> dic
     return things
 
 
-def checked(noun: str, found: Iterable[Found[Any]], kind: type[T]) -> Iterator[Found[T]]:
+def checked(noun: str, objects: Iterable[Found[Any]], kind: type[T]) -> Iterator[Found[T]]:
     """Check the class of the found objects; raises PluginError: one has another class."""
-    for where, thing in found:
+    for where, thing in objects:
         if not isinstance(thing, kind):
             raise PluginError(
                 f"is not a valid {noun}: its type is {type(thing).__name__}",

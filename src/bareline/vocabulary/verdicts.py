@@ -17,7 +17,9 @@ DEFAULT_MARGIN = 0.02
 #: Target for the relative half-width of a median's 95 % interval where a study declares none:
 #: applications are fewer and longer than micro-benchmarks.
 DEFAULT_PRECISION: Mapping[Layer, float] = {
-    layer: 0.03 if layer in (Layer.NPB, Layer.APP) else 0.02 for layer in Layer
+    **dict.fromkeys(Layer, 0.02),
+    Layer.NPB: 0.03,
+    Layer.APP: 0.03,
 }
 
 
