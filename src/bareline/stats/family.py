@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from bareline.stats.launch_array import FloatArray, IntArray
 
 ALPHA = 0.05
-"""Error of the verdicts "slower" and "faster": the rate of false ones among rows of tables."""
+"""Error of the verdicts "slower" and "faster": the rate of false verdicts among table rows."""
 
 CERTAIN_ALPHA = 0.04
 """Level of claims that are certain over a whole verdict.

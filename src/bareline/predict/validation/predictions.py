@@ -72,7 +72,7 @@ class Predictions:
 
 @cache
 def _adapter() -> TypeAdapter[Predictions]:
-    """Return the adapter that writes and reads predictions; it is made only once."""
+    """Return the adapter that writes and reads predictions, which is kept for further calls."""
     return TypeAdapter(Predictions)
 
 
