@@ -25,7 +25,8 @@ promised error of 5 %.
 LOST_ALPHA = 0.0125
 """Part of the 5 % error for the test of lost launches.
 
-Three of three against none of six have p = 1/84, six of eight against none of eight 0.007.
+Three lost launches of three against none of six have p = 1/84, six of eight against none of eight
+have p = 0.007.
 """
 
 BESIDE_LOST_ALPHA = 0.0375

@@ -1,4 +1,4 @@
-"""A curve of the ladder: the times of one kind of message exchange by size and launch."""
+"""A measured curve: the times of one kind of message exchange by size and launch."""
 
 from __future__ import annotations
 
