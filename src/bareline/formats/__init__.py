@@ -1,6 +1,6 @@
-"""Readers of benchmark outputs, without guessing: one module per program.
+"""Readers of benchmark outputs, which refuse whatever they do not understand: a module per program.
 
-The probe that runs a program and ``bareline import``, which takes outputs that exist already, use
-the same reader, so that both take and refuse the same. A reader is pure: it gets a text, and raises
-`ParseError` (or gives a failed `Reading`) where its program prints something else on success.
+The probe that runs a program and ``bareline import``, which reads existing outputs, use the same
+reader and therefore accept and refuse the same outputs. A reader is a pure function of a text. It
+raises `ParseError` (or returns a failed `Reading`) if the text is not a successful output.
 """

@@ -1,4 +1,4 @@
-"""Parts of an output that a reader leaves out, with their places: damage stays local."""
+"""Parts of an output that a reader leaves out, with their positions, so that damage stays local."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 class Omission:
     """A value, a row or a message that a reader left out.
 
-    - `reason`: its content and the reason why it was left out.
-    - `line`: number of the line in the text of its launch, from 1; 0 where it has none.
-    - `lost`: a measured value is lost; False where nothing measured is missing, such as a rate that
-      the program printed as 0.00 because it rounds to that.
+    - `reason`: the omitted content, and the reason for the omission.
+    - `line`: number of the line in the text of the launch, from 1; 0 if the omission has no line.
+    - `lost`: whether a measured value is lost; False if the program never printed a value, as for a
+      rate that it rounded to 0.00.
     """
 
     reason: str
@@ -21,7 +21,7 @@ class Omission:
     lost: bool = True
 
     def __str__(self) -> str:
-        """Return the reason behind the number of the line, unless the reason begins with it."""
+        """Return the line's number and the reason, or only a reason that begins with the number."""
         place = f"line {self.line}"
         if not self.line or self.reason.startswith(place):
             return self.reason

@@ -1,4 +1,4 @@
-"""JSON outputs: found among a launcher's lines, and checked against a model without guessing."""
+"""JSON documents in outputs: their search among other lines, and strict checks of their values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class JsonModel(BaseModel):
-    """The keys of a JSON object that are read; other keys depend on the version of the program."""
+    """The JSON keys that are read; further keys depend on the version of the program."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
 
@@ -36,7 +36,7 @@ class SeveralValues(list[Any]):
 
 
 def document_starts(mark: re.Pattern[str]) -> Callable[[str], Sequence[int]]:
-    """Return a function that gives the offsets of the JSON objects in which a mark appears."""
+    """Return a function that returns the offsets of the JSON objects in which a pattern appears."""
 
     def starts(text: str) -> Sequence[int]:
         offsets = [match.start() for match in _START.finditer(text)]
@@ -49,17 +49,20 @@ def document_starts(mark: re.Pattern[str]) -> Callable[[str], Sequence[int]]:
 
 
 def split_documents(text: str) -> list[str]:
-    """Split a text before every JSON object that begins a line, but the first."""
+    """Return the parts of a text, each with one JSON object.
+
+    The text is split before every JSON object that begins a line, except the first.
+    """
     return split_before(_START, text)
 
 
 def find_object(text: str) -> Mapping[str, Any]:
-    """Read the JSON object that begins at the first line with a brace.
+    """Return the JSON object that begins at the first line with a brace.
 
-    A name with several different values has `SeveralValues`, which no model takes for a value, and
-    a number that is none (``-nan``) is a NaN.
+    A name with several different values has `SeveralValues`, which no model accepts. The invalid
+    number ``-nan`` becomes NaN.
 
-    Raises ParseError: there is none, or it is torn.
+    Raises ParseError: the text has no JSON object, or the object is incomplete.
     """
     start = _START.search(text)
     if start is None:
@@ -84,9 +87,10 @@ def _decoded(text: str, start: int) -> Any:
 
 
 def read_object(model: type[M], content: Mapping[str, Any]) -> M:
-    """Check an object against its model.
+    """Return a JSON object as an instance of its model.
 
-    Raises ParseError: a value is missing or of another kind; the message names it by its path.
+    Raises ParseError: a value is missing or of another kind; the message contains the path of the
+    value.
     """
     try:
         return model.model_validate(content)
@@ -130,12 +134,12 @@ def _with_several_values(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def check_quotient(rate: float, amount: float, time: float, where: str, off: float = 1e-3) -> None:
-    """Refuse a rate that is not its amount over its time.
+    """Check that a rate is the quotient of its amount and its time.
 
     - `off`: the largest deviation of the quotient, as a share, that rounding of the printed figures
       explains.
 
-    Raises ParseError: it is off by more, or nothing was measured.
+    Raises ParseError: the rate deviates by more, or nothing was measured.
     """
     if rate <= 0 or amount <= 0 or time <= 0:
         raise ParseError(f"{where}: nothing was transferred")

@@ -1,7 +1,7 @@
 """Ends of jobs: how launchers, batch systems and shells report that a job was killed or failed.
 
-One list, which every reader applies through `bareline.formats.table`. A message behind a table does
-not damage the table: where the table itself shows that it is complete, it is kept.
+Every reader uses this list of messages through `bareline.formats.table`. A message after a table
+does not damage the table: a table that is visibly complete is kept.
 """
 
 from __future__ import annotations
@@ -133,14 +133,14 @@ _DEATH = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS), re.MULT
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """A message that a job died: its line in words, and the number of that line, from 1."""
+    """A message that a job died: a description of its line, and the number of the line, from 1."""
 
     words: str
     line: int
 
 
 def death_in(text: str) -> Death | None:
-    """Return the first message that a job died, or None."""
+    """Return the first message in a text that a job died, or None."""
     match = _DEATH.search(text)
     if match is None:
         return None
@@ -150,7 +150,7 @@ def death_in(text: str) -> Death | None:
 
 
 def death_caveat(text: str) -> tuple[str, ...]:
-    """Return the caveat of a complete table in whose launch a job died: none, or one."""
+    """Return the caveat of a complete table whose job died; empty if no job died."""
     death = death_in(text)
     if death is None:
         return ()

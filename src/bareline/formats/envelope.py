@@ -1,7 +1,8 @@
-"""Envelopes around outputs, removed before any reader looks: packing, encoding, labels, colours.
+"""Removal of compression, encoding, labels and colours from outputs, before any reader is used.
 
-Launchers put a label before each line (``srun -l``, ``mpirun --tag-output``), terminals colour it,
-other systems end lines with a carriage return or encode them in UTF-16. None of it is measured.
+Launchers put a label before each line (``srun -l``, ``mpirun --tag-output``), terminals add
+colours, and other systems end lines with a carriage return or encode them in UTF-16. None of this
+is part of the measurement.
 """
 
 from __future__ import annotations
@@ -44,14 +45,15 @@ _UNPACK_TIMEOUT_S = 60.0
 
 
 class TooLarge(Exception):
-    """A packed file contains more than may be read."""
+    """Raised if a compressed file contains more than may be read."""
 
 
 def unpacked(data: bytes, most_bytes: int) -> bytes:
-    """Return the content of a packed file, or the data itself where it is not packed.
+    """Return the content of a compressed file, or the data itself if it is not compressed.
 
-    Raises TooLarge: the content is larger than `most_bytes`; no more of it is unpacked.
-    Raises ParseError: the packed file is damaged or torn, or nothing here can unpack it.
+    Raises TooLarge: the content is larger than `most_bytes`; no more is decompressed.
+    Raises ParseError: the compressed file is damaged or incomplete, or its format is not supported
+    here.
     """
     name = next((name for magic, name in _PACKED.items() if data.startswith(magic)), None)
     if name is None:
@@ -81,7 +83,7 @@ def _bzip2(data: bytes, most_bytes: int) -> bytes:
 
 
 def _zstd(data: bytes, most_bytes: int) -> bytes:
-    """Unpack by the program zstd: Python 3.11 has no module for it."""
+    """Decompress data with the program zstd, because Python 3.11 has no module for this format."""
     program = shutil.which("zstd")
     if program is None:
         raise ParseError("is packed by zstd, and the program zstd is not installed; unpack it")
@@ -98,7 +100,10 @@ def _zstd(data: bytes, most_bytes: int) -> bytes:
 
 
 def _piped(process: subprocess.Popen[bytes], data: bytes, most_bytes: int) -> bytes:
-    """Write to a process and read at most so many bytes; it is ended where it prints more."""
+    """Write data to a process and return its output.
+
+    A process that prints more than `most_bytes` is ended.
+    """
     import threading
 
     assert process.stdin is not None
@@ -141,9 +146,9 @@ _UNPACKERS: dict[str, Callable[[bytes, int], bytes]] = {
 
 
 def decoded(data: bytes) -> str:
-    """Return a file's bytes as text, with line feeds alone, without colours.
+    """Return a file's bytes as text without colours, with line feeds as line ends.
 
-    A stray byte of a launcher must not keep the numbers around it from being read.
+    An invalid byte is replaced, so that the numbers around it can still be read.
     """
     encoding = next((name for bom, name in _ENCODINGS if data.startswith(bom)), None)
     text = data.decode(encoding or _without_bom(data), errors="replace")
@@ -153,7 +158,10 @@ def decoded(data: bytes) -> str:
 
 
 def _without_bom(data: bytes) -> str:
-    """Return the encoding of text that has no mark: UTF-16 has a zero in every second byte."""
+    """Return the name of the encoding of text without byte order mark.
+
+    UTF-16 has a zero in every second byte of ASCII text.
+    """
     head = data[:400]
     zeros = (head[0::2].count(0), head[1::2].count(0))
     half = len(head) // 2
@@ -166,7 +174,10 @@ def _without_bom(data: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _LabelStyle:
-    """How a launcher labels lines: `pattern` matches a label, whose group `rank` may be missing."""
+    """The labels that a launcher puts before lines.
+
+    - `pattern`: matches a label; its group `rank` may be missing.
+    """
 
     launcher: str
     pattern: re.Pattern[str]
@@ -212,11 +223,11 @@ _STYLES = (
 def without_labels(text: str, recognised: Callable[[str], bool]) -> str:
     """Return a text without the labels that a launcher put before its lines.
 
-    - `recognised`: whether a text contains an output of a known format. Labels are removed only
-      where that brings such an output to light.
+    - `recognised`: whether a text contains an output of a known format. Labels are only removed if
+      the text without labels contains such an output.
 
-    Lines of several ranks are put together rank by rank. A line without a label keeps its place
-    behind the line before it.
+    The lines of each rank are grouped together. A line without a label stays after the line that
+    precedes it.
     """
     lines = text.split("\n")
     for style in _STYLES:
@@ -231,7 +242,7 @@ def without_labels(text: str, recognised: Callable[[str], bool]) -> str:
 def _label_ends(
     style: _LabelStyle, lines: Sequence[str], labels: Sequence[re.Match[str] | None]
 ) -> list[int]:
-    """Return the position behind each line's label, and its blank; -1 for a line without label."""
+    """Return the position after each line's label and blank; -1 for a line without label."""
     blank = style.perhaps_blank and _all_begin_with_blank(lines, labels)
     ends = []
     for label in labels:
@@ -243,7 +254,7 @@ def _label_ends(
 
 
 def _all_begin_with_blank(lines: Sequence[str], labels: Sequence[re.Match[str] | None]) -> bool:
-    """Whether a blank follows every label, except on empty lines."""
+    """Return whether a blank follows every label, except on empty lines."""
     return all(
         line[label.end() : label.end() + 1] in (" ", "")
         for line, label in zip(lines, labels, strict=True)

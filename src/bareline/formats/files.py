@@ -1,4 +1,4 @@
-"""Existing outputs as files: found in folders, unpacked, given to the importer that knows them."""
+"""Existing outputs in files: found in folders, decompressed, and read by the right importer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DOCUMENT = re.compile(r"^\{", re.MULTILINE)
 
 
 class UnknownFormat(ImportRefused):
-    """A file is of no known format, or empty."""
+    """Raised if a file is empty or of no known format."""
 
     def __init__(self, file: Path, *, empty: bool) -> None:
         problem = "empty" if empty else "of no known format"
@@ -40,10 +40,10 @@ class UnknownFormat(ImportRefused):
 
 @dataclass(frozen=True, slots=True)
 class FoundTrial:
-    """One trial of a file, with the output of its launch.
+    """A trial found in a file, with the output of its launch.
 
     - `first_line`: number of the launch's first line in the file, from 1.
-    - `occurrence`: how many launches with this very text precede it in the file.
+    - `occurrence`: number of earlier launches in the file with exactly the same text.
     """
 
     file: Path
@@ -55,14 +55,14 @@ class FoundTrial:
 
     @property
     def left_out(self) -> tuple[Omission, ...]:
-        """The reader's omissions, with the line numbers of the file."""
+        """The reader's omissions, with line numbers of the whole file."""
         return tuple(
             replace(each, line=each.line + self.first_line - 1, reason=self._placed(each))
             for each in self.imported.left_out
         )
 
     def _placed(self, left_out: Omission) -> str:
-        """Return a reason without the number of a line of the launch at its beginning."""
+        """Return an omission's reason without a line number of the launch at its beginning."""
         prefix = f"line {left_out.line}: "
         return left_out.reason.removeprefix(prefix) if left_out.line else left_out.reason
 
@@ -70,9 +70,9 @@ class FoundTrial:
 def read_files(
     files: Iterable[Path], *, skip_unknown: bool
 ) -> tuple[list[FoundTrial], tuple[Path, ...]]:
-    """Return every trial of every file, and of every file of a folder, and the files left out.
+    """Return every trial of files and of the files in folders, and the paths of skipped files.
 
-    See `found_in`, which does not keep them all.
+    `found_in` yields the trials one by one, without keeping all in memory.
     """
     skipped: list[Path] = []
     return list(found_in(files, skip_unknown=skip_unknown, skipped=skipped)), tuple(skipped)
@@ -81,13 +81,14 @@ def read_files(
 def found_in(
     files: Iterable[Path], *, skip_unknown: bool, skipped: list[Path]
 ) -> Iterator[FoundTrial]:
-    """Yield every trial of every file, and of every file of a folder, one by one.
+    """Yield every trial of files and of the files in folders, one by one.
 
-    - `skip_unknown`: leave out files of no known format, if any file has one.
-    - `skipped`: takes up the files that were left out.
+    - `skip_unknown`: whether files of unknown format are skipped, if at least one file has a known
+      format.
+    - `skipped`: collects the paths of the skipped files.
 
-    Raises ImportRefused: a file cannot be used, or none has a known format; all files of
-    unknown format are named at once, after the known ones were read.
+    Raises ImportRefused: a file cannot be used, or no file has a known format. One error names all
+    files of unknown format, after the files of known format were read.
     """
     unknown: list[UnknownFormat] = []
     some = False
@@ -137,15 +138,15 @@ def _known_formats() -> str:
 
 
 def read_file(file: Path) -> list[FoundTrial]:
-    """Read every trial of a file.
+    """Return every trial of a file.
 
-    Raises ImportRefused: it cannot be read, or is of no known format.
+    Raises ImportRefused: the file cannot be read, or is of no known format.
     """
     return read_text(_text(file), file)
 
 
 def read_text(text: str, file: Path) -> list[FoundTrial]:
-    """Read every trial of a file's text; see `read_file`."""
+    """Return every trial of a file's text; see `read_file`."""
     recognised = without_labels(text, lambda inner: bool(_able(inner)))
     able = _able(recognised)
     if not able:
@@ -190,11 +191,11 @@ def _unread(importer: Importer, error: ParseError) -> Reading:
 
 
 def _parts(text: str, able: Sequence[Importer], file: Path) -> list[tuple[Importer, int, str]]:
-    """Return the parts of a text that begin where launches do, each with its offset.
+    """Return a text's parts, split where launches begin, with importers and offsets.
 
-    The text before all of them belongs to the first.
+    The text before the first launch belongs to the first part.
 
-    Raises ImportRefused: an importer cannot tell where its launches begin.
+    Raises ImportRefused: an importer cannot find where its launches begin.
     """
     if any(importer.starts is None for importer in able):
         if len(able) == 1:
@@ -223,7 +224,10 @@ def _parts(text: str, able: Sequence[Importer], file: Path) -> list[tuple[Import
 
 
 def _placed_launches(importer: Importer, text: str) -> Iterator[tuple[str, int]]:
-    """Yield every launch of a text with its offset; made-up ones have that of the one before."""
+    """Yield every launch of a text with its offset.
+
+    A launch whose text an importer composed has the offset of the launch before it.
+    """
     position = 0
     for launch in importer.launches(text):
         offset = text.find(launch, position)

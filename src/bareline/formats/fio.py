@@ -1,4 +1,4 @@
-"""fio 3 with ``--output-format=json``: every job, reads and writes apart.
+"""The reader of fio 3 with ``--output-format=json``: every job, reads separate from writes.
 
 References
 ----------
@@ -79,7 +79,7 @@ METRICS: Mapping[str, Metric] = {
 
 
 class _Latency(JsonModel):
-    """Latencies of a job; with gtod_reduce=1 fio takes none, and N is 0."""
+    """Latencies of a job; with gtod_reduce=1 fio measures none, and N is 0."""
 
     min: Amount
     max: Amount
@@ -88,7 +88,7 @@ class _Latency(JsonModel):
 
     @property
     def none_taken(self) -> bool:
-        """Whether fio took no latency."""
+        """Whether fio measured no latency."""
         return self.N == 0
 
 
@@ -106,7 +106,7 @@ class _Named(JsonModel):
 
 
 class _Job(_Named):
-    """fio prints all three ways; where one is gone, lines are."""
+    """A job; fio prints all three directions, so a missing direction means missing lines."""
 
     error: int
     read: _Way
@@ -122,9 +122,9 @@ class _Report(JsonModel):
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read every job; jobs of one name run at once and are one case.
+    """Return the trials of all jobs; jobs of the same name ran together and are one case.
 
-    Of several states of the jobs, as ``--status-interval`` prints them, the last one is read.
+    If ``--status-interval`` printed several states of the jobs, only the last one is read.
     """
     try:
         report = read_object(_Report, find_object(split_documents(text)[-1]))
@@ -142,9 +142,9 @@ def read(text: str) -> Iterable[Reading]:
 
 
 def _groups_of(report: _Report) -> dict[str, list[dict[str, Any]]]:
-    """Return the jobs of a report by their names.
+    """Return the jobs of a report by name.
 
-    Raises ParseError: another version wrote it, or a job has no name.
+    Raises ParseError: another version wrote the report, or a job has no name.
     """
     if not report.version.startswith("fio-3"):
         raise ParseError(f"{report.version} uses other units than fio 3, and bareline reads fio 3")
@@ -155,7 +155,7 @@ def _groups_of(report: _Report) -> dict[str, list[dict[str, Any]]]:
 
 
 def _readings_of(name: str, jobs: Sequence[_Job], common: Mapping[str, Any]) -> Iterator[Reading]:
-    """Yield a reading for each direction that the jobs of one name used; "read" if none did."""
+    """Yield a reading for each direction that the jobs of one name used; "read" if none."""
     given = _options({**common, **jobs[0].options})
     params = {"job": name, **_SETTINGS.case(given)}
     ways = {"read": [job.read for job in jobs], "write": [job.write for job in jobs]}
@@ -177,7 +177,7 @@ def _moved_data(parts: Iterable[_Way]) -> bool:
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Scalar]:
-    """Return options with numbers where they are such; of one given twice fio takes the last."""
+    """Return options, as numbers if possible; of a repeated option fio uses the last value."""
     options: dict[str, Scalar] = {}
     for name, value in given.items():
         last = value[-1] if isinstance(value, SeveralValues) else value
@@ -189,7 +189,7 @@ def _options(given: Mapping[str, Any]) -> dict[str, Scalar]:
 
 
 def _metrics(parts: Sequence[_Way], left_out: list[Omission]) -> dict[str, Metric]:
-    """Return the metrics of jobs: no latency where one of them took none, or reports it falsely."""
+    """Return the metrics of jobs, without latency if a job has no latency or a wrong one."""
     wrong = next((reason for part in parts if (reason := _wrong_latency(part))), None)
     if wrong is None:
         return dict(METRICS)
@@ -198,7 +198,7 @@ def _metrics(parts: Sequence[_Way], left_out: list[Omission]) -> dict[str, Metri
 
 
 def _wrong_latency(part: _Way) -> str | None:
-    """Return the error in the latencies of a job; None without one."""
+    """Return the error in the latencies of a job; None if there is none."""
     if not part.total_ios:
         return None
     content = part.lat_ns if isinstance(part.lat_ns, dict) else {}
@@ -232,7 +232,7 @@ def _reading(way: str, params: Mapping[str, Scalar], outcome: Measured | Failed)
 def _samples(
     jobs: Sequence[_Job], parts: Sequence[_Way], way: str, left_out: Sequence[Omission]
 ) -> Iterable[Sample]:
-    """Add up jobs that ran at once; their latency is the mean over all operations."""
+    """Yield the sums over jobs that ran together; their latency is the mean over all operations."""
     for job, part in zip(jobs, parts, strict=True):
         if job.error:
             raise ParseError(f"fio reports the error {job.error}")
@@ -268,7 +268,7 @@ def _is_direct(params: Mapping[str, Scalar]) -> bool:
 
 
 def _starts(text: str) -> Sequence[int]:
-    """Return where launches begin: the states of one launch, as they grow, stay together."""
+    """Return the offsets of launches; the growing states of one launch stay together."""
     starts: list[int] = []
     last: _State | None = None
     documents = document_starts(_MARK)(text)
@@ -283,7 +283,7 @@ def _starts(text: str) -> Sequence[int]:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """The state of a document's jobs at a moment: `counters` only grow while a launch runs."""
+    """The state of a document's jobs at one time; `counters` only grow during a launch."""
 
     jobs: tuple[str, ...]
     begins: tuple[int, ...]
@@ -292,7 +292,7 @@ class _State:
     counters: tuple[float, ...]
 
     def continues(self, earlier: _State) -> bool:
-        """Whether this is a later state of the launch that an earlier state is of."""
+        """Return whether this is a later state of the same launch as an earlier state."""
         if self.jobs != earlier.jobs or self == earlier:
             return False
         pairs = list(zip(self.counters, earlier.counters, strict=True))
@@ -309,7 +309,7 @@ class _State:
 
 
 def _state_of(document: str) -> _State | None:
-    """Return the state of the jobs in a document; None where it is damaged."""
+    """Return the state of the jobs in a document; None if the document is damaged."""
     try:
         content = find_object(document)
         report = read_object(_Report, content)
@@ -335,7 +335,7 @@ def _state_of(document: str) -> _State | None:
 
 
 def _started(text: str) -> datetime | None:
-    """Return when the output was printed, which is when the jobs had ended."""
+    """Return the time of printing, which is the time when the jobs had ended."""
     match = _STAMP.search(text)
     return datetime.fromtimestamp(int(match[1]), UTC) if match else None
 

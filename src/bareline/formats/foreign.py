@@ -1,8 +1,9 @@
-"""Results of other tools: their names, units and parameters become bareline's.
+"""Results of other tools: conversion of their names, units and parameters.
 
-A framework's figure has any name and any unit. Here it becomes a metric in a base unit: its
-direction is from the tool, else from its dimension (less time is better, a higher rate is better),
-else none. An unknown unit becomes part of the name, so that nothing is lost.
+A value of another tool has any name and any unit, and becomes a metric in a base unit. The metric's
+direction comes from the tool, else from its dimension (less time is better, a higher rate is
+better), else it is unknown. An unknown unit becomes part of the name, so that no information is
+lost.
 """
 
 from __future__ import annotations
@@ -50,10 +51,10 @@ _DECIMAL = re.compile(r"-?(?:0|[1-9]\d{0,17})\.\d{1,17}")
 
 @dataclass(frozen=True, slots=True)
 class ForeignFigure:
-    """A figure of another tool, as a metric.
+    """A performance value of another tool, as a metric.
 
     - `name`: name of the metric; contains the unit if that is unknown.
-    - `factor`: the factor from its values to the metric's unit.
+    - `factor`: the factor from the tool's values to the metric's unit.
     """
 
     name: str
@@ -64,7 +65,7 @@ class ForeignFigure:
 def figure(
     name: str, unit: str, better: Better | None = None, *, detail: bool = False
 ) -> ForeignFigure:
-    """Make a metric of a figure's name, its unit and, if the tool declares it, its direction."""
+    """Return the metric for a tool's value by name, unit and, if declared, direction."""
     base, factor = _into_base(unit.strip())
     label = plain_name(name) or "value"
     if not base:
@@ -75,12 +76,12 @@ def figure(
 
 
 def plain_name(text: str) -> str:
-    """Make a name of letters, digits, dots and underscores of any text."""
+    """Return a name of letters, digits, dots and underscores for any text."""
     return sanitized_name(_UNFIT.sub("_", text).strip("_."))
 
 
 def plain_key(text: str) -> str:
-    """Make the key of a parameter of any text."""
+    """Return a parameter key for any text."""
     key = plain_name(text).replace(".", "_")
     return key if key[:1].isalpha() or key.startswith("_") else f"p_{key}"
 
@@ -99,9 +100,9 @@ def scalar(text: str) -> Scalar:
 
 
 def _into_base(unit: str) -> tuple[str, float]:
-    """Return the base unit of a unit in anyone's spelling, and how many of it one is.
+    """Return the base unit of a unit in any spelling, and the factor to the base unit.
 
-    "" of none.
+    The base unit is "" for an unknown unit.
     """
     spelled = _spelled(unit)
     for base in sorted(BASE_UNITS - {"1", "%"}, key=lambda name: -len(name)):

@@ -1,7 +1,7 @@
-"""HPC Challenge 1.0 to 1.5: the summary at the end of ``hpccoutf.txt``.
+"""The reader of HPC Challenge 1.0 to 1.5: the summary at the end of ``hpccoutf.txt``.
 
-Each of its benchmarks is a trial of its own. "Star" figures are means over processes that all run
-at once, "single" ones are of one process alone.
+Each benchmark of HPC Challenge is a separate trial. A "Star" value is a mean over processes that
+run at the same time; a "single" value is of one process alone.
 
 References
 ----------
@@ -49,7 +49,10 @@ _DETAIL = re.compile(r"single|lcg|_(min|max)$|^time$")
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """One benchmark; `later` are keys that versions before 1.4 do not print."""
+    """A benchmark of HPC Challenge.
+
+    - `later`: keys that versions before 1.4 do not print.
+    """
 
     name: str
     title: str
@@ -171,7 +174,7 @@ def summary_metrics() -> dict[str, Metric]:
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read the benchmarks of the summary."""
+    """Return the trials of the benchmarks in the summary."""
     try:
         values = _summary(text)
     except ParseError as error:
@@ -184,19 +187,19 @@ def read(text: str) -> Iterable[Reading]:
 
 
 def started(text: str) -> datetime | None:
-    """Return when the launch began, by the seconds since 1970 that HPCC prints."""
+    """Return the start of the launch, from the seconds since 1970 that HPCC prints."""
     match = _STARTED.search(text)
     return datetime.fromtimestamp(int(match[1]), UTC) if match else None
 
 
 def facts(text: str) -> Mapping[str, Scalar]:
-    """Return the version."""
+    """Return the version of HPC Challenge."""
     numbers = re.findall(r"^Version(?:Major|Minor|Micro)=(\d{1,3})$", text, re.MULTILINE)
     return {"import.hpcc": ".".join(numbers[:3])} if numbers else {}
 
 
 def _other_systems(values: Mapping[str, str], text: str) -> Iterable[Reading]:
-    """Read HPL's systems but the last; none where the summary lost which one is the last."""
+    """Yield HPL's systems except the last one; none if the summary lost which is the last."""
     if not all(key in values for key in _GROUPS[0].params.values()):
         return
     section = _HPL.search(text)
@@ -215,13 +218,13 @@ def _other_systems(values: Mapping[str, str], text: str) -> Iterable[Reading]:
 
 
 def _world(values: Mapping[str, str]) -> int:
-    """Return the number of processes of the launch; 0 where the summary does not say it."""
+    """Return the number of processes of the launch; 0 if the summary has no number."""
     text = values.get("CommWorldProcs", "")
     return int(text) if re.fullmatch(r"[1-9]\d{0,8}", text) else UNKNOWN_RANKS
 
 
 def _starts(text: str) -> Sequence[int]:
-    """Return where launches begin; an output without its head begins at its summary."""
+    """Return the offsets of launches; an output without its head begins at its summary."""
     heads = [match.start() for match in HEAD.finditer(text)]
     return heads or [match.start() for match in _SUMMARY_BEGIN.finditer(text)]
 

@@ -1,7 +1,7 @@
-"""High-Performance Linpack (HPL 1.0 to 2.3, and vendors' builds of it).
+"""The reader of High-Performance Linpack (HPL 1.0 to 2.3, and vendors' builds).
 
-A launch solves one or several systems; each line of results is checked against its residual, and
-its rate against its order and time: (2/3 n^3 + 3/2 n^2) / time.
+A launch solves one or several systems. Each line of results must have a valid residual, and a rate
+that agrees with order and time: (2/3 n^3 + 3/2 n^2) / time.
 
 References
 ----------
@@ -55,7 +55,10 @@ _MADE = partial(Reading, probe="hpl", title="the HPL rate", layer=Layer.COMPUTE,
 
 
 def operations(order: float) -> float:
-    """Count a solution's operations as HPL does, whatever the program does."""
+    """Return the number of operations of a solution as HPL counts them.
+
+    HPL uses this formula even if the program does fewer operations.
+    """
     return (2 / 3 * order + 3 / 2) * float(order) ** 2
 
 
@@ -67,7 +70,7 @@ class _Result:
 
 
 def read(text: str, *, end: str = _END) -> Iterable[Reading]:
-    """Read the lines of results; equal cases of one launch are one trial, their median."""
+    """Return the trials of the lines of results; equal cases of a launch become one median."""
     cases: dict[tuple[str, ...], list[_Result]] = {}
     for result in _results(text):
         cases.setdefault(tuple(result.fields[:5]), []).append(result)
@@ -123,7 +126,7 @@ def _imported(results: Sequence[_Result], text: str, *, whole: bool) -> Reading:
 
 
 def _check(result: _Result, text: str) -> tuple[float, float]:
-    """Return rate in flop/s and time in s of a line whose numbers agree with each other."""
+    """Return rate in flop/s and time in s of a line, after a check that they agree."""
     where = f"line {result.number}"
     if len(result.fields) != 7:
         raise ParseError(f"{where} has {len(result.fields)} columns, but HPL prints 7")
@@ -175,18 +178,21 @@ def _check_asked(n: int, nb: int, grid: tuple[int, int], text: str, where: str) 
 
 
 def _starts(text: str) -> Sequence[int]:
-    """Return where outputs of HPL begin; not those within HPC Challenge, which runs HPL itself."""
+    """Return the offsets of HPL's outputs, without the HPL runs inside HPC Challenge."""
     parts = [match.span() for match in _HPCC.finditer(text)]
     parts += _hpcc_without_title(text)
-    spans = [range(low, high) for low, high in parts]
-    titles = [match.start() for match in TITLE.finditer(text)]
-    return [start for start in titles if not any(start in span for span in spans)]
+    starts: list[int] = []
+    for title in TITLE.finditer(text):
+        start = title.start()
+        if not any(low <= start < high for low, high in parts):
+            starts.append(start)
+    return starts
 
 
 def _hpcc_without_title(text: str) -> list[tuple[int, int]]:
-    """Return the spans of HPC Challenge's outputs that have lost their titles.
+    """Return start and end of each HPC Challenge output that has lost its title.
 
-    Its sections and its last line show them; a rule of ``#`` closes its head.
+    Sections and last line identify such an output; a line of ``#`` ends its head.
     """
     spans = []
     previous_end = 0

@@ -1,7 +1,7 @@
-"""hyperfine with ``--export-json``: every run of every command.
+"""The reader of hyperfine with ``--export-json``: every run of every command.
 
-Each time is one launch of the command and so one trial. The processor times that hyperfine gives
-are means over all runs, of no launch, and are left out.
+Each time is one launch of the command, and thus one trial. The processor times of hyperfine are
+means over all runs. They belong to no single launch and are left out.
 
 References
 ----------
@@ -40,7 +40,10 @@ _TIME = Metric("s", "lower")
 
 
 class _Result(JsonModel):
-    """One command with all its runs; `run` counts them where a launch is alone."""
+    """The result of one command with all its runs.
+
+    - `run`: number of the run, if the text was split into launches.
+    """
 
     command: str
     mean: Amount
@@ -59,7 +62,7 @@ class _Report(JsonModel):
 
 
 def split(text: str) -> Sequence[str]:
-    """Return every launch as a report of its own, with its number; a damaged report whole."""
+    """Return every launch as a separate report with its number; a damaged report stays whole."""
     try:
         report = read_object(_Report, find_object(text))
         results = [_checked(content) for content in report.results]
@@ -77,7 +80,7 @@ def split(text: str) -> Sequence[str]:
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read every run of every command."""
+    """Return the trials of every run of every command."""
     try:
         report = read_object(_Report, find_object(text))
         results = [_checked(content) for content in report.results]

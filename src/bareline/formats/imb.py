@@ -1,8 +1,8 @@
-"""Intel MPI Benchmarks, 3.2 to 2021: IMB-MPI1, -NBC, -EXT, -RMA, -IO and -P2P.
+"""The reader of the Intel MPI Benchmarks, 3.2 to 2021: IMB-MPI1, -NBC, -EXT, -RMA, -IO and -P2P.
 
-One launch runs several benchmarks, each with several numbers of processes; every such section is
-a trial of its own, so that a torn last section spoils only itself. Sections in which processes
-wait have names of their own, ``imb.NAME.subset``: their few processes are likely to share a node.
+One launch runs several benchmarks, each with several numbers of processes. Each such section is a
+separate trial, so that an incomplete last section only affects itself. A section in which further
+processes wait is named ``imb.NAME.subset``, because its few processes probably share a node.
 
 References
 ----------
@@ -128,7 +128,7 @@ class _Part:
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read every section, and name the listed benchmarks that have none."""
+    """Return the trials of all sections, and failed trials of benchmarks without a section."""
     title = TITLE.search(text)
     if title is None:
         raise ParseError("there is no title of the Intel MPI Benchmarks")
@@ -162,7 +162,7 @@ def _listed(text: str) -> list[str]:
 
 
 def _parts(text: str) -> list[_Part]:
-    """Return the sections of a launch, each with the error that spoils it."""
+    """Return the sections of a launch, each with its error, if it has one."""
     parts = _sections(text)
     # Where the head of one section is above the rows of another, no row looks wrong; the
     # sequence of heads does.
@@ -188,7 +188,7 @@ def _check_end(text: str, last: _Part) -> None:
 
 
 def _sections(text: str) -> list[_Part]:
-    """Return the sections with their rows, as they are."""
+    """Return the sections with their rows, without checks."""
     parts: list[_Part] = []
     options = _options(text)
     for line in number_lines(text):
@@ -205,9 +205,10 @@ def _sections(text: str) -> list[_Part]:
 
 
 def _options(text: str) -> dict[str, str]:
-    """Return the options of the calling sequence that change the measurement.
+    """Return the options in the printed command line that change the measurement.
 
-    Before 2017 roots moved on and nothing was synchronised unless an option requested it.
+    Before 2017, the root rank changed between repetitions, and ranks were only synchronised if an
+    option requested it.
     """
     old = _year(text) < _SYNCHRONISED_SINCE
     options = {"root_shift": "on", "sync": "off"} if old else {}
@@ -234,7 +235,7 @@ def _params(name: str, options: Mapping[str, str]) -> dict[str, Scalar]:
 
 
 def _year(text: str) -> int:
-    """Return the year or number of the version; one of today where the output does not say."""
+    """Return the year or number of the version; a recent one if the output has none."""
     match = TITLE.search(text)
     return int(match["version"].partition(".")[0].split()[0]) if match else DECIMAL_SINCE
 
@@ -242,8 +243,8 @@ def _year(text: str) -> int:
 def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended: bool) -> str:
     """Return the error in the sequence of sections, or "".
 
-    Every section has the same processes, running or waiting. Benchmarks come in the order of the
-    list, each with numbers of processes that double until all run.
+    Every section has the same total of running and waiting processes. Benchmarks come in the order
+    of the list, each with numbers of processes that double until all run.
     """
     worlds = {part.ranks + part.idle for part in parts if part.ranks}
     if len(worlds) > 1:

@@ -1,6 +1,7 @@
-"""The tables of the Intel MPI Benchmarks: their columns, and the consistency of their rows.
+"""The tables of the Intel MPI Benchmarks: their columns, and consistency checks of rows.
 
-Until 2017 a Mbyte was 2^20 bytes, later 10^6: sizes and times of a table tell which.
+Until 2017, a Mbyte was 2^20 bytes, later 10^6 bytes. The sizes and times of a table show which of
+the two applies.
 """
 
 from __future__ import annotations
@@ -63,9 +64,9 @@ _FACTOR = {"PingPong": 1.0, "PingPing": 1.0, "Sendrecv": 2.0, "Exchange": 4.0}
 class ImbLaunch:
     """Properties of a launch that apply to all its tables.
 
-    - `free_sizes`: its user chose the message sizes: they need not double.
-    - `largest_bytes`: the size that every table reaches; None if it is unknown.
-    - `any_after_zero`: its user chose the size that follows 0 (``-msglog``).
+    - `free_sizes`: whether the user chose the message sizes, which then need not double.
+    - `largest_bytes`: the largest size of every table; None if unknown.
+    - `any_after_zero`: whether the user chose the size that follows 0 (``-msglog``).
     """
 
     year: int
@@ -75,14 +76,14 @@ class ImbLaunch:
 
 
 def expected_metrics(name: str) -> dict[str, Metric]:
-    """Return the metrics that a benchmark has at least, for a table without its titles."""
+    """Return the metrics that a benchmark has at least, for a table without column titles."""
     return {"bandwidth": BANDWIDTH} if name in _RATES else {"latency": LATENCY}
 
 
 def table_metrics(columns: Sequence[str]) -> dict[str, Metric]:
-    """Return the metrics of the columns, the headline first.
+    """Return the metrics of the columns, the main one first.
 
-    Raises ParseError: a title is unknown or appears twice, or none is a headline.
+    Raises ParseError: a title is unknown or appears twice, or no column is a main metric.
     """
     if not columns:
         raise ParseError("there is no line of column titles: the output is truncated")
@@ -100,9 +101,9 @@ def samples_of(
 ) -> Iterator[Sample]:
     """Yield the values of a benchmark's table.
 
-    - `cut`: the benchmark printed that it ends before the largest size.
+    - `cut`: whether the benchmark printed that it ended before the largest size.
 
-    Raises ParseError: rows are missing, or contradict themselves or each other.
+    Raises ParseError: rows are missing, or their values contradict each other.
     """
     table = sieve(table, _check_row, left_out)
     if "#bytes" in table.titles and "Group" not in table.titles:
@@ -125,7 +126,7 @@ def samples_of(
 
 
 def _points_of(table: PrintedTable) -> list[dict[str, Scalar]]:
-    """Return the parameters of each row: its message size, its group."""
+    """Return the parameters of each row: message size and group of processes."""
     points: list[dict[str, Scalar]] = [{} for _ in table.rows]
     for title, key in (("#bytes", "size_bytes"), ("Group", "group")):
         if title in table.titles:
@@ -141,7 +142,10 @@ def _column_samples(
     points: Sequence[dict[str, Scalar]],
     left_out: list[Omission],
 ) -> Iterator[Sample]:
-    """Yield the values of a column; `mega`: bytes of a Mbyte."""
+    """Yield the values of a column.
+
+    - `mega`: the number of bytes of a Mbyte.
+    """
     measured, metric, scale = _COLUMNS[title]
     scale = mega if title == "Mbytes/sec" else scale
     decimals = 0 if title == "Msg/sec" else _DECIMALS
@@ -159,7 +163,7 @@ def _column_samples(
 
 
 def _check_row(row: PrintedTable) -> None:
-    """Refuse a row whose cells are not numbers or contradict each other."""
+    """Check that the cells of a row are numbers that do not contradict each other."""
     row.integers("#repetitions")
     for title in ("#bytes", "Group"):
         if title in row.titles:
@@ -190,7 +194,10 @@ def _ends(table: PrintedTable, launch: ImbLaunch, cut: bool) -> tuple[str, ...]:
 
 
 def _check_overlap(table: PrintedTable) -> None:
-    """Refuse false overlaps: shares of the longer time since 2018, before that of the shorter."""
+    """Check the printed overlaps.
+
+    They are relative to the longer time since 2018, and to the shorter time before.
+    """
     titles = ("t_ovrl[usec]", "t_pure[usec]", "t_CPU[usec]", "overlap[%]")
     if not set(titles) <= set(table.titles):
         return
@@ -209,9 +216,9 @@ def _check_overlap(table: PrintedTable) -> None:
 def _mega(
     table: PrintedTable, name: str, year: int, left_out: list[Omission]
 ) -> tuple[float, PrintedTable]:
-    """Return a Mbyte's bytes, by columns that restate each other, and the rows in which they do.
+    """Return the number of bytes of a Mbyte, and the rows whose columns agree with it.
 
-    Raises ParseError: in most rows they do not, whatever a Mbyte is.
+    Raises ParseError: with either number of bytes, the columns contradict each other in most rows.
     """
     if "Mbytes/sec" not in table.titles or "#bytes" not in table.titles:
         if name in _FACTOR:
@@ -235,7 +242,7 @@ def _mega(
 
 
 def _time_column(table: PrintedTable) -> str | None:
-    """Return the column of times that the rates restate; None where only two rates do."""
+    """Return the time column from which the rates can be computed; None if only rates agree."""
     if "Msg/sec" in table.titles:
         # IMB-P2P averages times and rates over ranks separately: only the two rates agree.
         return None
@@ -243,7 +250,7 @@ def _time_column(table: PrintedTable) -> str | None:
 
 
 def _message_factors(name: str, timed: str | None) -> tuple[float, ...]:
-    """Return the possible numbers of messages that a benchmark counts in its rate."""
+    """Return the numbers of messages that a benchmark may count in its rate."""
     if timed is None:
         return (1.0,)
     if name in _FACTOR:
@@ -254,7 +261,7 @@ def _message_factors(name: str, timed: str | None) -> tuple[float, ...]:
 def _contradictions(
     table: PrintedTable, timed: str | None, mega: float, factor: float
 ) -> list[int]:
-    """Return the positions of rows whose rate contradicts their size and time or rate."""
+    """Return the indices of rows whose rate contradicts their size and time, or other rate."""
     sizes = table.integers("#bytes")
     rates = table.column("Mbytes/sec")
     others = table.column(timed or "Msg/sec")

@@ -1,7 +1,7 @@
-"""Importers, and the way in which they are found.
+"""Importers of outputs, and the search for importers.
 
-A reader whose outputs ``bareline import`` takes ends its module in ``IMPORTER = ...``. A
-part of a launch that cannot be trusted becomes a failed trial with its reason.
+A module whose reader ``bareline import`` uses ends in ``IMPORTER = ...``. A part of a launch that
+cannot be trusted becomes a failed trial with the reason.
 """
 
 from __future__ import annotations
@@ -19,12 +19,15 @@ from bareline.vocabulary.plugins import brought, checked, named, own
 
 
 def holding(*marks: re.Pattern[str]) -> Callable[[str], bool]:
-    """Return a function that finds any of these marks in a text."""
+    """Return a function that returns whether a text matches any of these patterns."""
     return lambda text: any(mark.search(text) for mark in marks)
 
 
 def facts_in(marks: Mapping[str, re.Pattern[str]]) -> Callable[[str], Mapping[str, Scalar]]:
-    """Return a function that reads facts: the group ``version`` of each mark, or its first."""
+    """Return a function that reads facts from a text.
+
+    A fact is the group ``version`` of its pattern, or the first group.
+    """
 
     def facts(text: str) -> Mapping[str, Scalar]:
         matches = {fact: mark.search(text) for fact, mark in marks.items()}
@@ -38,12 +41,15 @@ def facts_in(marks: Mapping[str, re.Pattern[str]]) -> Callable[[str], Mapping[st
 
 
 def version_in(fact: str, mark: re.Pattern[str]) -> Callable[[str], Mapping[str, Scalar]]:
-    """Return a function that reads the version of a program as a fact."""
+    """Return a function that reads the version of a program from a text, as a fact."""
     return facts_in({fact: mark})
 
 
 def moment_in(mark: re.Pattern[str], form: str) -> Callable[[str], datetime | None]:
-    """Return the reader of a launch's start: a mark's group in a form of `strptime`, in UTC."""
+    """Return a function that reads a launch's start in UTC from a pattern's group.
+
+    - `form`: format of the text for `strptime`.
+    """
 
     def started(text: str) -> datetime | None:
         match = mark.search(text)
@@ -61,13 +67,12 @@ def starts_at(
     inside: re.Pattern[str] | None = None,
     last: re.Pattern[str] | None = None,
 ) -> Callable[[str], Sequence[int]]:
-    """Return a function that gives the offsets in a text at which launches begin.
+    """Return a function that returns the offsets in a text at which launches begin.
 
-    - `title`: begins a launch.
-    - `inside`: a line below a title. Without a title above it, it begins a launch whose
-      title is lost, so that this launch is not read as a part of its neighbour.
-    - `last`: the same, for a line that a launch has once: behind it, the launch has no other
-      line of these marks.
+    - `title`: the pattern of a line that begins a launch.
+    - `inside`: the pattern of a line below a title. If no title precedes it, the line begins a
+      launch whose title is lost, so that this launch is not read as a part of the previous one.
+    - `last`: the same, for the last line of a launch with any of these patterns.
     """
     return lambda text: sorted(
         [
@@ -107,9 +112,9 @@ def _whole(text: str) -> Sequence[str]:
 class Commit:
     """The commit that a launch measured.
 
-    - `date`: when it was committed; None where the output does not say it.
-    - `platform`: the platform without the commit, "" if nothing is left of it; None where the
-      output's own name of its platform has no commit.
+    - `date`: time of the commit; None if the output does not contain it.
+    - `platform`: the platform's name in the output without the commit, "" if it only consists of
+      the commit; None if it does not contain the commit.
     """
 
     id: str
@@ -119,20 +124,19 @@ class Commit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Importer:
-    """Reads the outputs of one program, by functions that are pure.
+    """The importer of the outputs of one program; all its functions are pure.
 
-    - `name`: short name of the format; the probes it gives start with it.
-    - `title`: which programs and versions it reads, for people.
+    - `name`: short name of the format, with which the names of its probes begin.
+    - `title`: the programs and versions that can be read, for people.
     - `sniff`: whether a text is an output of the program, complete or not.
-    - `parse`: reads the trials out of one launch; raises `ParseError` where even the benchmark
-      is unknown.
-    - `launches`: splits a file into the outputs of single launches, in their order.
-    - `starts`: offsets in a text at which launches of the program begin; by them a file with
-      outputs of several programs is split, and, without `launches`, one of several launches: the
-      text before the first belongs to it.
-    - `started`: reads when the launch began, if its output contains that; UTC by default.
+    - `parse`: reads the trials of one launch; raises `ParseError` if even the benchmark is unknown.
+    - `launches`: splits a file into the outputs of single launches, in file order.
+    - `starts`: returns the offsets in a text at which launches of the program begin. A file with
+      outputs of several programs is split there, and, without `launches`, a file with several
+      launches. Text before the first launch belongs to the first launch.
+    - `started`: reads the start of the launch, if the output contains it; UTC by default.
     - `identity`: reads a text that no other launch's output contains, such as a process number, a
-      cookie or a time with the host; "" where there is none. Without it the start is taken.
+      cookie or a time with the host; "" if there is none. Without this function the start is used.
     - `facts`: reads the facts of the platform from the output.
     - `commit`: reads the measured commit, if the output contains it.
     """
@@ -160,9 +164,9 @@ class Importer:
 
 @cache
 def load_importers() -> Mapping[str, Importer]:
-    """Find every importer of this package and of installed plug-ins, by name.
+    """Return every importer of this package and of installed plug-ins, by name.
 
-    Raises PluginError: two share a name, or a plug-in is not an importer.
+    Raises PluginError: two importers have the same name, or a plug-in is not an importer.
     """
     plugins = chain(own("bareline.formats", "IMPORTER"), brought("bareline.importers"))
     return named("importer", checked("importer", plugins, Importer), lambda importer: importer.name)

@@ -1,6 +1,6 @@
-"""IOR, 3.2 to 4.x: bandwidths of writing and reading, of each test of a launch.
+"""The reader of IOR, 3.2 to 4.x: write and read bandwidths of each test of a launch.
 
-The repetitions of ``-i`` run in one launch: the trial's value is their median.
+The repetitions of ``-i`` run in one launch, so the value of a trial is their median.
 
 References
 ----------
@@ -75,7 +75,7 @@ _METRICS: Mapping[str, Metric] = {
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read every test of a launch; the summary of all follows the last."""
+    """Return the trials of every test of a launch; a summary of all tests follows the last one."""
     tests = split_before(_TEST, text)
     if len(tests) > 1:
         tests = [tests[0] + tests[1], *tests[2:]] if not _TEST.search(tests[0]) else tests
@@ -107,7 +107,7 @@ def _test(test: str, text: str, command: Sequence[str]) -> Iterable[Reading]:
 def _check_launch(text: str) -> tuple[str, ...]:
     """Return the caveats of a launch.
 
-    Raises ParseError: it did not finish, or another version printed it.
+    Raises ParseError: the launch did not finish, or another version printed the output.
     """
     old = _OLD.search(text)
     if old:
@@ -120,7 +120,7 @@ def _check_launch(text: str) -> tuple[str, ...]:
 
 
 def _options_of(test: str) -> dict[str, str]:
-    """Return the options of a test, which are between a title and the results."""
+    """Return the options of a test, which are printed between its title and its results."""
     begin = _OPTIONS_BEGIN.search(test)
     end = _TITLES.search(test)
     first = begin.end() if begin else 0
@@ -142,7 +142,7 @@ def _case(options: Mapping[str, str], command: Sequence[str]) -> tuple[dict[str,
 
 
 def _setting(name: str, text: str) -> Scalar:
-    """Return the value of an option: a size in bytes, a whole number, or its text."""
+    """Return the value of an option: a size in bytes, an integer, or its text."""
     if name in _SIZES:
         return _size(text, name)
     if text.isdecimal() and len(text) < 16:
@@ -209,10 +209,10 @@ def _samples(
 
 
 def _amounts(options: Mapping[str, str], text: str) -> list[tuple[float, float]]:
-    """Return how many bytes each row may have moved, and how far each number may be off.
+    """Return the possible numbers of bytes of a row, each with its possible deviation.
 
-    IOR prints the amount with two decimals; tasks, segments and block size give it exactly. Where
-    files were shorter, it prints the amount that was really moved.
+    IOR prints the amount with two decimals; the exact amount follows from tasks, segments and block
+    size. If files were shorter, IOR prints the amount that was really transferred.
     """
     printed = options["aggregate filesize"]
     amount = _size(printed, "aggregate filesize")
@@ -228,7 +228,7 @@ def _amounts(options: Mapping[str, str], text: str) -> list[tuple[float, float]]
 def _bandwidth(
     row: Mapping[str, str], amounts: Sequence[tuple[float, float]], options: Mapping[str, str]
 ) -> tuple[float, float]:
-    """Return a row's bandwidth in MiB/s and how far it is rounded; its time must tell the same."""
+    """Return a row's bandwidth in MiB/s and its rounding error, after a check with its time."""
     text = row.get("bw(MiB/s)", "")
     total = row.get("total(s)", "")
     rate = number(text, "bw(MiB/s)")

@@ -1,4 +1,4 @@
-"""iperf3 with ``--json``, 3.1 and later: the received rate of all TCP or UDP streams, one way."""
+"""The reader of iperf3 with ``--json``, 3.1 and later."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Sum(JsonModel):
     end: Amount
 
     def check(self, subject: str) -> float:
-        """Return the rate, in bit/s, until the receiver's last byte, which "seconds" leaves out."""
+        """Return the rate in bit/s until the receiver's last byte; "seconds" ends before that."""
         check_quotient(self.bits_per_second, 8 * self.bytes, self.end, subject)
         return self.bits_per_second
 
@@ -97,7 +97,7 @@ class _Rate(JsonModel):
 
 
 class _Interval(JsonModel):
-    """One interval; only its sum is read, for iperf3 to 3.1 printed -nan of its streams."""
+    """An interval; only its sum is read, because iperf3 until 3.1 printed -nan for streams."""
 
     sum: _Rate
 
@@ -139,9 +139,10 @@ class _Test(JsonModel):
 
 
 def read(text: str) -> Transfer:
-    """Read the JSON object of one test.
+    """Return the transfer in the JSON object of one test.
 
-    Raises ParseError: the test failed, ended early, ran both ways, or its numbers contradict.
+    Raises ParseError: the test failed, ended early, ran in both directions, or has contradictory
+    numbers.
     """
     content = find_object(text)
     if content.get("error"):
@@ -184,7 +185,10 @@ def read(text: str) -> Transfer:
 
 
 def _given(start: _Start) -> dict[str, Any]:
-    """Return the settings of a test; with an amount the duration is a result."""
+    """Return the settings of a test.
+
+    If the amount of data was set, the duration is a result and is not among the settings.
+    """
     given = dict(start.test_start)
     for name in ("sock_bufsize", "target_bitrate"):
         value = getattr(start, name)
@@ -199,7 +203,10 @@ def _given(start: _Start) -> dict[str, Any]:
 
 
 def _interval_rates(intervals: Sequence[Any]) -> Iterable[float]:
-    """Yield the rate of every interval that has one: of one without packets iperf3 prints -nan."""
+    """Yield the rate of every interval that has one.
+
+    For an interval without packets iperf3 prints -nan.
+    """
     for interval in intervals:
         try:
             yield read_object(_Interval, interval).sum.bits_per_second
@@ -208,7 +215,7 @@ def _interval_rates(intervals: Sequence[Any]) -> Iterable[float]:
 
 
 def _is_receivers(test: _Test) -> bool:
-    """Whether the server printed an output: it does not know the sent rate."""
+    """Return whether the server printed the output; the server does not know the sent rate."""
     sent = test.end.sum_sent
     received = test.end.sum_received
     accepted = test.start.accepted_connection is not None
@@ -216,7 +223,7 @@ def _is_receivers(test: _Test) -> bool:
 
 
 def _identity(text: str) -> str:
-    """Return the cookie, which is random."""
+    """Return the random cookie of the test."""
     match = _COOKIE.search(text)
     return match[1] if match else ""
 
@@ -256,7 +263,7 @@ def _datagrams(received: _Received) -> tuple[float, float]:
 
 
 def _started(text: str) -> datetime | None:
-    """Return when the test began."""
+    """Return the start of the test."""
     match = _SECONDS.search(text)
     return datetime.fromtimestamp(int(match[1]), UTC) if match else None
 

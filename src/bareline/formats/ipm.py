@@ -1,7 +1,7 @@
-"""IPM 2.x, the banner that it prints at the end of a program: time, and MPI's share of it.
+"""The reader of IPM 2.x's banner at the end of a program: time, and MPI's part of the time.
 
-A launch has a table of the whole program and, where it marked regions, one of each region. Times
-of calls are printed as sums over ranks; here they are means over ranks.
+A launch has a table of the whole program and of each region that the program marked. IPM prints
+sums over ranks as times of calls; the reader returns means over ranks.
 
 References
 ----------
@@ -57,7 +57,10 @@ _FIRST: Mapping[str, Metric] = {"time": _TIME}
 
 @dataclass(frozen=True, slots=True)
 class _Launch:
-    """The head of a banner; `wall_text` is the time of the slowest rank as printed."""
+    """The head of a banner.
+
+    - `wall_text`: the printed time of the slowest rank.
+    """
 
     ranks: int
     params: Mapping[str, Scalar]
@@ -68,7 +71,7 @@ class _Launch:
 
 @dataclass(frozen=True, slots=True)
 class _Figures:
-    """A row of a table in the row's unit: over all ranks, per rank, least and most."""
+    """A row of a table, in the row's unit: total, mean, least and greatest value of the ranks."""
 
     total: float
     mean: float
@@ -77,7 +80,7 @@ class _Figures:
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read the table of the program and the tables of its regions."""
+    """Return the trials of the program's table and of its regions' tables."""
     try:
         launch = _head(text)
         tables = _tables(text)
@@ -107,9 +110,9 @@ def _head(text: str) -> _Launch:
 
 
 def _tables(text: str) -> list[list[NumberedLine]]:
-    """Return the lines of each table of a banner, each of which a line of # ends.
+    """Return the lines of each table of a banner; a line of # ends each table.
 
-    Raises ParseError: there is none, or the last one has no end.
+    Raises ParseError: there is no table, or the last table has no end.
     """
     tables: list[list[NumberedLine]] = []
     lines: list[NumberedLine] = []
@@ -130,7 +133,7 @@ def _tables(text: str) -> list[list[NumberedLine]]:
 def _table(
     text: str, launch: _Launch, lines: Sequence[NumberedLine], *, is_program: bool
 ) -> Reading:
-    """Return the trial of a table."""
+    """Return the trial of a table: of the whole program, or of a region."""
     params = dict(launch.params)
     named = [match for line in lines if (match := _REGION.fullmatch(line.text))]
     expected_names = 0 if is_program else 1
@@ -166,7 +169,7 @@ def _metric(name: str) -> Metric:
 def _rows(
     lines: Sequence[NumberedLine], ranks: int, left_out: list[Omission]
 ) -> dict[str, _Figures]:
-    """Return the rows of times by their names, without damaged ones.
+    """Return the undamaged rows of times by name.
 
     Raises ParseError: the time of the program is missing or damaged.
     """
@@ -193,7 +196,7 @@ def _add_row(
 ) -> None:
     """Add a row, or leave it out if it is damaged or repeated.
 
-    Raises ParseError: the damaged row is the wallclock.
+    Raises ParseError: the damaged row is the wallclock time.
     """
     name, *texts = match.groups()
     try:
@@ -208,9 +211,9 @@ def _add_row(
 
 
 def _figures(name: str, texts: Sequence[str], ranks: int) -> _Figures:
-    """Read a row and compare its numbers with each other.
+    """Return the values of a row, after a check that they agree with each other.
 
-    Raises ParseError: they contradict each other, or one is not a number with two decimals.
+    Raises ParseError: the values contradict each other, or one is not a number with two decimals.
     """
     for text in texts:
         if not _TWO_DECIMALS.fullmatch(text):
@@ -224,7 +227,7 @@ def _figures(name: str, texts: Sequence[str], ranks: int) -> _Figures:
 
 
 def _check_head(launch: _Launch, rows: Mapping[str, _Figures]) -> None:
-    """Compare the table of the program with the head of the banner.
+    """Check that the program's table agrees with the head of the banner.
 
     Raises ParseError: they contradict each other.
     """
@@ -258,7 +261,7 @@ def _samples(rows: Mapping[str, _Figures]) -> Iterable[Sample]:
 def _calls(
     lines: Sequence[NumberedLine], ranks: int, whole_s: float, left_out: list[Omission]
 ) -> list[Sample]:
-    """Return the time of each function that the banner lists, as means over ranks."""
+    """Return the time of each function that the banner lists, as a mean over ranks."""
     samples: dict[str, Sample] = {}
     begun = False
     for line in lines:

@@ -1,8 +1,8 @@
-"""Identity of a launch: whether an output is of a launch that is already there.
+"""Identity of launches: whether an output belongs to a launch that was already imported.
 
-A repetition is a launch, not a text: programs that print one number of two digits print the same
-text in most of their launches. The content of an output decides (its start, a cookie, random
-addresses), then its file; where neither proves anything, both are kept with a caveat.
+Two launches can have the same text: a program that prints one number of two digits often does. The
+content of an output decides (start, cookie, random addresses), then its file. If neither of them
+decides, both outputs are kept, with a caveat.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bareline.formats.importer import Importer
 
 
 class Sameness(Enum):
-    """Whether two outputs with the same text are of one launch."""
+    """Answers to the question whether two outputs with the same text are of one launch."""
 
     SAME = auto()
     OTHER = auto()
@@ -30,9 +30,9 @@ class Sameness(Enum):
 class LaunchMark:
     """The mark that distinguishes a launch from launches with the same text.
 
-    - `identity`: a text that no other launch's output contains; "" where the format has none.
-    - `file`: the file's own name, see `file_identity`.
-    - `occurrence`: how many launches with this very text precede it in the file.
+    - `identity`: a text that no other launch's output contains; "" if the format has no such text.
+    - `file`: identity of the file, see `file_identity`.
+    - `occurrence`: number of earlier launches in the file with exactly the same text.
     """
 
     identity: str
@@ -40,7 +40,7 @@ class LaunchMark:
     occurrence: int
 
     def sameness(self, marks: Iterable[LaunchMark]) -> Sameness:
-        """Return whether this is one of the launches with the same text that are known.
+        """Return whether this launch is one of the known launches with the same text.
 
         Outputs with the same text in one file are never copies of each other.
         """
@@ -59,7 +59,7 @@ class LaunchMark:
 
 
 def file_identity(path: str | Path) -> str:
-    """Return a name that a file has however it is written: links and packing do not change it."""
+    """Return an identity of a file, independent of links, its path's form and compression."""
     real = os.path.realpath(path)
     for suffix in PACKED_SUFFIXES:
         real = real.removesuffix(suffix)

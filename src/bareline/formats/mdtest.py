@@ -1,7 +1,7 @@
-"""mdtest, 3.x and 4.x, which comes with IOR: rates of operations on files and directories.
+"""The reader of IOR's mdtest, 3.x and 4.x: rates of operations on files and directories.
 
-The iterations of ``-i`` run in one launch, of which mdtest prints the mean: that is the trial's
-value, since nothing else is printed. Phases that did not run have a rate of 0 and are left out.
+The iterations of ``-i`` run in one launch. The value of a trial is their mean, because mdtest
+prints nothing else. Phases that did not run have a rate of 0 and are left out.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LABELS = re.compile(
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read a launch."""
+    """Return the trial of a launch."""
     launched = _LAUNCHED.search(text)
     ranks = int(launched[2]) if launched else UNKNOWN_RANKS
     made = partial(
@@ -95,7 +95,7 @@ def _ending(text: str) -> tuple[str, ...]:
 
 
 def _options(text: str) -> tuple[str, tuple[str, ...]]:
-    """Return the options that belong to the case, and those that are labels."""
+    """Return the options that belong to the case, and the ignored options with reasons."""
     command = _COMMAND.search(text)
     if command is None:
         raise ParseError("the command line is missing")
@@ -146,7 +146,7 @@ def _rates(text: str, left_out: list[Omission]) -> dict[str, float]:
 def _summary_rows(text: str) -> Iterator[tuple[int, str]]:
     """Yield the rows of the summary of rates, each with the number of its line.
 
-    Raises ParseError: there is no such summary, or it has no end.
+    Raises ParseError: there is no such summary, or it is incomplete.
     """
     summaries = list(_SUMMARY.finditer(text))
     end = _END.search(text)
@@ -162,9 +162,9 @@ def _summary_rows(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _row(line: str) -> tuple[str, float | None]:
-    """Return the operation and the mean rate of a row; None where the program has no statistics.
+    """Return operation and mean rate of a row; None instead of a rate without statistics.
 
-    With one iteration, 3.3 and later print maximum, minimum and spread over the tasks.
+    With one iteration, mdtest 3.3 and later prints maximum, minimum and spread over the tasks.
     """
     match = _ROW.match(line)
     if match is None:

@@ -1,8 +1,8 @@
-"""mpiP's report: the time of a program, MPI's share of it, and the time of each MPI function.
+"""The reader of mpiP's report: time of a program, MPI's part, and time of each MPI function.
 
-The report prints three significant digits. Its table of callsites lists each site with each rank;
-here the sites of a function are added, as means over ranks, because their numbers change with the
-program's code.
+The report has three significant digits. Its table of call sites lists each site for each rank. The
+reader adds up the sites of each function, as means over ranks, because the numbers of sites change
+with the program's code.
 
 References
 ----------
@@ -55,7 +55,7 @@ _CALL_TIME: Mapping[str, Metric] = {"call_time": as_detail(_TIME)}
 
 @dataclass(frozen=True, slots=True)
 class _Amount:
-    """A printed number and how far it may be off."""
+    """A printed number, with its possible rounding error."""
 
     value: float
     off: float
@@ -64,7 +64,7 @@ class _Amount:
     def of(cls, text: str, name: str) -> _Amount:
         """Return a number of three significant digits, or of three decimals.
 
-        Raises ParseError: it is none.
+        Raises ParseError: the text is not such a number.
         """
         value = number(text, name)
         off = rounding(text)
@@ -75,7 +75,7 @@ class _Amount:
 
 @dataclass(frozen=True, slots=True)
 class _RankTimes:
-    """A row of the table of times; `rank` is None in that of the whole program."""
+    """A row of the table of times; `rank` is None in the row of the whole program."""
 
     rank: int | None
     app: _Amount
@@ -85,7 +85,7 @@ class _RankTimes:
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """The calls from one place: of one rank, or, where `rank` is None, of all ranks."""
+    """The calls from one call site by one rank, or, if `rank` is None, by all ranks."""
 
     call: str
     number: int
@@ -97,7 +97,7 @@ class _Site:
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read the report of a program."""
+    """Return the trial of a program's report."""
     command = _COMMAND.search(text)
     params: dict[str, Scalar] = {}
     if command is not None:
@@ -129,9 +129,9 @@ def read(text: str) -> Iterable[Reading]:
 
 
 def _sections(text: str) -> dict[str, list[NumberedLine]]:
-    """Return the lines of each section by its title.
+    """Return the lines of each section, by its title.
 
-    Raises ParseError: two sections have one title.
+    Raises ParseError: two sections have the same title.
     """
     sections: dict[str, list[NumberedLine]] = {}
     lines: list[NumberedLine] = []
@@ -148,9 +148,9 @@ def _sections(text: str) -> dict[str, list[NumberedLine]]:
 
 
 def _times(sections: Mapping[str, Sequence[NumberedLine]]) -> list[_RankTimes]:
-    """Return the rows of times, that of the program last.
+    """Return the rows of times, with the program's row last.
 
-    Raises ParseError: a rank is missing, or rows contradict themselves or each other.
+    Raises ParseError: a rank is missing, or the rows contradict each other.
     """
     rows = []
     for line in sections.get(_TIMES, ()):
@@ -188,7 +188,7 @@ def _rank_times(texts: Sequence[str]) -> _RankTimes:
 
 
 def _check_ranks(text: str, ranks: int) -> None:
-    """Compare the table of times with the list of tasks, where a report has it."""
+    """Check that the table of times agrees with the list of tasks, if the report has a list."""
     tasks = [int(rank) for rank, _ in _TASK.findall(text)]
     if tasks and tasks != list(range(ranks)):
         raise ParseError(f"{len(tasks)} tasks are assigned, but {ranks} have times")
@@ -207,7 +207,7 @@ def _calls(
     total: _RankTimes,
     left_out: list[Omission],
 ) -> list[Sample]:
-    """Return the time of each function, or none where the sites of the report are not whole."""
+    """Return the time of each function; empty if the report's sites are incomplete."""
     title = next(filter(_SITE_TIMES.fullmatch, sections), None)
     if title is None:
         left_out.append(Omission("the report has no times of all callsites", lost=False))
@@ -230,9 +230,10 @@ def _calls(
 def _whole_sites(
     sections: Mapping[str, Sequence[NumberedLine]], title: str, total: _RankTimes
 ) -> list[_Site]:
-    """Return the sums of all sites.
+    """Return the sum over ranks for each site.
 
-    Raises ParseError: a site is missing or damaged, or their times are not that of the program.
+    Raises ParseError: a site is missing or damaged, or the sites' times do not add up to the
+    program's.
     """
     rows = [_site(line) for line in sections[title] if _is_site(line)]
     sums = [row for row in rows if row.rank is None]
@@ -281,9 +282,9 @@ def _site(line: NumberedLine) -> _Site:
 
 
 def _check_sum(site: _Site, ranks: Sequence[_Site]) -> None:
-    """Compare the sum of a site with its rows of ranks, all of which a threshold may leave out.
+    """Check the sum of a site against its rows of ranks; a threshold may omit all these rows.
 
-    Raises ParseError: they contradict each other.
+    Raises ParseError: sum and rows contradict each other.
     """
     if any(row.call != site.call for row in ranks):
         raise ParseError(f"the site {site.number} has calls of two functions")

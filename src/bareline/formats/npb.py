@@ -1,7 +1,7 @@
-"""NAS Parallel Benchmarks as NASA publishes them: 2.x and 3.x over MPI, OpenMP, both or serial.
+"""The reader of NASA's NAS Parallel Benchmarks, 2.x and 3.x: MPI, OpenMP, hybrid or serial.
 
-A launch ends in a summary, from which everything is read. The title decides whether a program
-without processes and threads in its summary is a serial one.
+A launch ends in a summary, from which everything is read. If the summary has neither processes nor
+threads, the title decides whether the program is serial.
 
 References
 ----------
@@ -51,19 +51,25 @@ METRICS: Mapping[str, Metric] = {"rate": Metric("op/s", "higher"), "time": Metri
 
 @dataclass(frozen=True, slots=True)
 class NpbSummary:
-    """The lines of a summary by their names, and the benchmark: ``CG``, ``BT-MZ``."""
+    """The lines of a summary by name, and the benchmark: ``CG``, ``BT-MZ``."""
 
     benchmark: str
     fields: Mapping[str, str]
 
     def field(self, name: str) -> str:
-        """Return the text of a line; raises ParseError where it is missing."""
+        """Return the text of a line.
+
+        Raises ParseError: the line is missing.
+        """
         if name not in self.fields:
             raise ParseError(f"the summary has no line '{name}'; is it of another version of NPB?")
         return self.fields[name]
 
     def decimal(self, name: str) -> float:
-        """Return a number with two decimals; raises ParseError where it is none."""
+        """Return a number with two decimals.
+
+        Raises ParseError: the text is not such a number.
+        """
         text = self.field(name)
         if not _DECIMAL.fullmatch(text):
             raise ParseError(f"'{name}' is '{text[:40]}', not a number with two decimals")
@@ -72,7 +78,7 @@ class NpbSummary:
     def count(self, *names: str) -> int | None:
         """Return a number of processes or threads, by the first name that the summary has.
 
-        Raises ParseError: it is not a number, or it is 0.
+        Raises ParseError: the text is not a number, or it is 0.
         """
         for name in names:
             if name in self.fields:
@@ -83,7 +89,10 @@ class NpbSummary:
         return None
 
     def check_verified(self) -> None:
-        """Raise ParseError where the benchmark found its result wrong, or did not check it."""
+        """Check that the benchmark verified its result.
+
+        Raises ParseError: the result was wrong, or was not verified.
+        """
         verification = self.field("Verification")
         if verification != "SUCCESSFUL":
             raise ParseError(
@@ -94,7 +103,7 @@ class NpbSummary:
 def read_summary(text: str) -> NpbSummary:
     """Return the summary at the end of an output.
 
-    Raises ParseError: there is none or more than one, it is torn, or has a line twice.
+    Raises ParseError: there is not exactly one summary, or it is incomplete or has a line twice.
     """
     titles = list(_COMPLETED.finditer(text))
     if not titles:
@@ -124,7 +133,7 @@ def read_summary(text: str) -> NpbSummary:
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read the summary of a launch."""
+    """Return the trial in the summary of a launch."""
     try:
         summary = read_summary(text)
         reading = _reading(text, summary)
@@ -144,7 +153,7 @@ def read(text: str) -> Iterable[Reading]:
 
 
 def _titled(text: str) -> str:
-    """Return the benchmark that the title names, or ``unknown``."""
+    """Return the name of the benchmark in the title, or ``unknown``."""
     title = TITLE.search(text)
     named = re.search(r"\b([A-Z]{2}(?:-MZ)?) ", title["variant"]) if title else None
     return named[1] if named else "unknown"
@@ -159,7 +168,10 @@ def _title(benchmark: str) -> str:
 
 
 def _reading(text: str, summary: NpbSummary) -> Reading:
-    """Return the trial of a whole summary; raises ParseError where its case is unknown."""
+    """Return the trial of a complete summary.
+
+    Raises ParseError: the case is unknown.
+    """
     benchmark = summary.benchmark
     if benchmark not in _KERNELS | _ZONES:
         raise ParseError(f"the Mop/s of {benchmark} are not operations per second")
@@ -194,7 +206,10 @@ def _reading(text: str, summary: NpbSummary) -> Reading:
 
 
 def _check_without_mpi(text: str, threads: int | None) -> None:
-    """Raise ParseError unless the title shows that the program runs without processes."""
+    """Check that the title shows a program without processes.
+
+    Raises ParseError: it does not.
+    """
     title = TITLE.search(text)
     variant = title["variant"] if title else ""
     expected = _SERIAL if threads is None else _OPENMP
@@ -204,7 +219,7 @@ def _check_without_mpi(text: str, threads: int | None) -> None:
 
 
 def _threads_of_a_rank(ranks: int, threads: int) -> int:
-    """Return the threads of each rank; multi-zone benchmarks print the threads of all ranks."""
+    """Return the threads of each rank; multi-zone benchmarks print the sum over all ranks."""
     return max(1, threads // ranks)
 
 
@@ -226,9 +241,10 @@ def _samples(
 
 
 def _check_share(summary: NpbSummary, rate_mops: float, unit: str, number: int | None) -> None:
-    """Compare Mop/s in total with the rate of a process or thread.
+    """Check that the total Mop/s agree with the rate of a process or thread.
 
-    Raises ParseError: they contradict each other, or the share or its number is missing.
+    Raises ParseError: the rates contradict each other, or the rate of a process or thread, or their
+    number, is missing.
     """
     name = f"Mop/s/{unit}"
     if number is None:

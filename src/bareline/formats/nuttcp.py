@@ -1,4 +1,4 @@
-"""nuttcp, 6 and later: the usual line of results and that of ``-fparse``, TCP and UDP.
+"""The reader of nuttcp, 6 and later: the default and the ``-fparse`` result line, TCP and UDP.
 
 References
 ----------
@@ -36,9 +36,10 @@ _NUMBERS = (*_REQUIRED, "retrans", "rtt_ms", "drop", "pkt", "data_loss")
 
 
 def read(text: str) -> Transfer:
-    """Read the line of results of one transfer.
+    """Return the transfer in a line of results.
 
-    Raises ParseError: it is missing, damaged or doubled, or its numbers contradict each other.
+    Raises ParseError: the line is missing, damaged or repeated, or its numbers contradict each
+    other.
     """
     fields = _fields(text)
     values = _values(fields)
@@ -59,10 +60,10 @@ def read(text: str) -> Transfer:
 
 
 def _params(values: Mapping[str, float]) -> dict[str, Scalar]:
-    """Return the request: the duration, or the amount, of which the duration is a result.
+    """Return the requested duration, or the requested amount of data.
 
-    With ``-T`` a transfer ends within a few hundredths of whole seconds; with ``-n`` its amount is
-    a whole number of buffers, whatever the time.
+    With ``-T``, a transfer ends within a few hundredths of whole seconds. With ``-n``, the amount
+    is a whole number of buffers, and the duration is a result.
     """
     time_s = values["real_seconds"]
     megabytes = values["megabytes"]
@@ -77,7 +78,7 @@ def _params(values: Mapping[str, float]) -> dict[str, Scalar]:
 
 
 def _asked_mib(megabytes: float) -> int:
-    """Return an amount that a user may have asked for; 0 where the amount is an odd one.
+    """Return the amount in MiB if a user may have requested it, else 0.
 
     nuttcp sends whole buffers of 64 KiB, and the last one may be missing from the amount.
     """
@@ -117,7 +118,10 @@ def _fields(text: str) -> dict[str, str]:
 
 
 def _result_line(text: str) -> str:
-    """Return the line of results; raises ParseError: there is not exactly one, or it is torn."""
+    """Return the line of results.
+
+    Raises ParseError: there is not exactly one, or it is incomplete.
+    """
     lines = [match[0].strip() for match in _RESULT.finditer(text)]
     if len(lines) != 1:
         raise ParseError("there is no line of results: the transfer did not end")
@@ -128,7 +132,10 @@ def _result_line(text: str) -> str:
 
 
 def _labelled_fields(line: str) -> dict[str, str]:
-    """Return the fields of a line of ``key=value``; raises ParseError: it is damaged."""
+    """Return the fields of a line of ``key=value``.
+
+    Raises ParseError: the line is damaged.
+    """
     pairs = [part.partition("=") for part in line.split()]
     fields = {key: value for key, _, value in pairs}
     if len(fields) < len(pairs) or not all(equals for _, equals, _ in pairs):
@@ -140,7 +147,7 @@ def _labelled_fields(line: str) -> dict[str, str]:
 
 
 def _starts(text: str) -> Sequence[int]:
-    """Return where the first line of every transfer begins, which may be an interval's."""
+    """Return the offset of the first line of every transfer, which may be an interval's line."""
     starts: list[int] = []
     end = 0
     for result in _RESULT.finditer(text):

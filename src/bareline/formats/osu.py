@@ -1,7 +1,7 @@
-"""OSU micro-benchmarks, 5.x to 7.x.
+"""The reader of the OSU micro-benchmarks, 5.x to 7.x.
 
-Versions and options differ in the titles of the columns, never in their meaning, so the titles
-alone identify a column.
+Versions and options change the set of column titles, but never the meaning of a title, so a title
+alone identifies a column.
 
 References
 ----------
@@ -137,7 +137,7 @@ class _Block:
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read the tables of one launch; there are several where several datatypes were asked."""
+    """Return the trials of one launch: a table for each requested datatype."""
     match = TITLE.search(text)
     if match is None and not _UNTITLED.search(text):
         raise ParseError("the output has no title line of an OSU benchmark")
@@ -172,12 +172,12 @@ def _blocks(text: str, program: OsuProgram, accelerator: str | None) -> Iterator
 
 
 def _is_begun(block: _Block, params: Mapping[str, Scalar]) -> bool:
-    """Whether a block has rows, or other settings than the titles that follow: 7.x repeats them."""
+    """Return whether a block has rows, or other settings than the titles after it repeat (7.x)."""
     return any(is_row(line.text) for line in block.lines) or block.params != params
 
 
 def _setting(comment: str, params: dict[str, Scalar], ignored: list[str]) -> int:
-    """Record a comment's setting; return the number of ranks if it contains that."""
+    """Record the setting in a comment; return the number of ranks, if the comment contains it."""
     pairs = _PAIRS.search(comment)
     if pairs:
         if pairs[2]:
@@ -232,26 +232,26 @@ def _imported(block: _Block, text: str, program: OsuProgram, words: str) -> Read
 
 
 def _headline(program: OsuProgram) -> dict[str, Metric]:
-    """Return the headline of a program whose table cannot be read."""
+    """Return the main metric of a program whose table cannot be read."""
     if program.name.endswith("bw") or program.name == "mbw_mr":
         return {"bandwidth": BANDWIDTH}
     return {"latency": LATENCY}
 
 
 def _is_measured(title: str) -> bool:
-    """Whether a column has measured values."""
+    """Return whether a column has measured values."""
     return title in _COLUMNS or _TAIL.fullmatch(title) is not None
 
 
 def _derived_datatype(table: PrintedTable) -> dict[str, Scalar]:
-    """Return the parameter of a derived data type: the sent part of the largest message."""
+    """Return the parameter of a derived data type: the part of the largest message that is sent."""
     if "TransmitSize" not in table.titles or "Size" not in table.titles:
         return {}
     return {"derived_datatype": f"{table.column('TransmitSize')[-1]}/{table.column('Size')[-1]}"}
 
 
 def _death_of(block: _Block, text: str) -> str:
-    """Return the words that say that the job of a block died; "" where another table follows it."""
+    """Return the message that the job of a block died; "" if another table follows the block."""
     death = death_in(text) if block.last else None
     return death.words if death else ""
 
@@ -275,7 +275,7 @@ def _columns(block: _Block, left_out: list[Omission]) -> list[str]:
 
 
 def _spaced_titles(block: _Block, header: str) -> list[str]:
-    """Return titles that two blanks separate, if the rows have as many columns; else none."""
+    """Return column titles that are separated by two blanks; empty unless they fit the rows."""
     titles = re.split(r"\s{2,}", header.lstrip("# ").rstrip())
     widths = {len(line.text.split()) for line in block.lines if is_row(line.text)}
     recognised = any(_HEADER.fullmatch(title) for title in titles)
@@ -333,7 +333,7 @@ def _column_samples(
     points: Sequence[dict[str, Scalar]],
     left_out: list[Omission],
 ) -> Iterator[Sample]:
-    """Yield the values of a column, without impossible ones."""
+    """Yield the values of a column, without impossible values."""
     name, metric, scale = _column(title)
     values = table.numbers(title, decimals=_DECIMALS)
     for value, point, line in zip(values, points, table.lines, strict=True):
@@ -347,7 +347,7 @@ def _column_samples(
 
 
 def _check_row(row: PrintedTable) -> None:
-    """Refuse a row whose cells are not numbers or contradict each other."""
+    """Check that the cells of a row are numbers that do not contradict each other."""
     for title in ("Size", "Iterations", "TransmitSize"):
         if title in row.titles:
             row.integers(title)
@@ -430,9 +430,9 @@ def _init(text: str) -> Reading:
 
 
 def _starts(text: str) -> Sequence[int]:
-    """Return where launches begin: at titles, or at the comments before them.
+    """Return the offsets of launches: at titles, or at comments before titles.
 
-    The table of a launch whose title is lost begins a launch of its own.
+    A table whose title is lost also begins a launch.
     """
     starts: list[int] = []
     titles = list(TITLE.finditer(text))
@@ -447,7 +447,7 @@ def _starts(text: str) -> Sequence[int]:
 
 
 def _untitled_starts(text: str, titles: Sequence[re.Match[str]]) -> Iterator[int]:
-    """Yield where osu_init of 5.3 prints its line; the line behind a title of osu_init has one."""
+    """Yield the offsets of osu_init's line, unless it follows a title of osu_init."""
     ends = [title.end() for title in titles if program_of(title).name == "init"]
     for line in _UNTITLED.finditer(text):
         if ends and ends[0] < line.start():

@@ -1,4 +1,7 @@
-"""The OSU programs by their titles, which only name the measurement, and their properties."""
+"""The OSU programs by their printed titles, and their properties.
+
+A title only names the measurement, not the program.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ _MIB = 1 << 20
 class OsuProgram:
     """Properties of a benchmark: its name, its participants, and the end of its sizes.
 
-    `pairs`: the output has the number of pairs. `reduction`: the usual datatype is the one of
-    reductions.
+    `pairs`: whether the output has the number of pairs. `reduction`: whether the default datatype
+    is that of reductions.
     """
 
     name: str
@@ -70,7 +73,7 @@ _SPOKEN = {
 
 
 def program_of(title: re.Match[str]) -> OsuProgram:
-    """Return the program of a title; one that is not known is called by its words."""
+    """Return the program of a title; an unknown program is named by the words of its title."""
     test = _test_of(title)
     key = f"{title['function']} {test}" if title["function"] else test
     if program := _PROGRAMS.get(key) or _collective(test):

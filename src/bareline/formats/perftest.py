@@ -1,7 +1,7 @@
-"""perftest (``ib_write_bw``, ``ib_send_lat`` and their kin), 2.x to 6.x.
+"""The reader of perftest (``ib_write_bw``, ``ib_send_lat``, ...), 2.x to 6.x.
 
-Its MB are 2^20 bytes, with the title MB or MiB; with ``--report_gbits`` it prints decimal
-gigabits. The message rate repeats the bandwidth and is compared with it.
+A MB of perftest is 2^20 bytes, with the title MB or MiB; with ``--report_gbits`` perftest prints
+decimal gigabits. The message rate must agree with the bandwidth.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ _TITLES = re.compile("|".join(re.escape(title) for title in (*_PLAIN, *_COLUMNS)
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read the table of one test."""
+    """Return the trial in the table of one test."""
     title = _TITLE.search(text)
     if title is None:
         raise ParseError("there is no title of a perftest program")
@@ -166,19 +166,19 @@ def _maker(title: re.Match[str], settings: Mapping[str, str]) -> partial[Reading
 
 
 def _identity(text: str) -> str:
-    """Return the addresses with their packet sequence numbers, which are random."""
+    """Return the addresses with the random packet sequence numbers."""
     return "\n".join(_ADDRESS.findall(text))
 
 
 def _column(title: str, titles: Sequence[str]) -> Column:
-    """Return a column's metric; with a duration perftest has no typical latency, only the mean."""
+    """Return a column's metric; with a duration, perftest prints the mean as only latency."""
     if title == "t_avg[usec]" and "t_typical[usec]" not in titles:
         return ("latency_mean", LATENCY, 1e-6)
     return _COLUMNS[title]
 
 
 def _settings_of(text: str) -> dict[str, str]:
-    """Return the settings in the head of a test, before the line of column titles."""
+    """Return the settings in the head of a test, which precedes the column titles."""
     header = _HEADER.search(text)
     head = text[: header.start()] if header else text
     return {key: value for key, value in _SETTING.findall(head) if key not in _NO_SETTINGS}
@@ -215,7 +215,7 @@ def _table(lines: Sequence[NumberedLine]) -> tuple[list[str], list[NumberedLine]
 
 
 def _value_columns(columns: Sequence[str], lines: Sequence[NumberedLine]) -> list[str]:
-    """Return the columns of values; with a duration perftest knows no peak and prints 0.00."""
+    """Return the columns of values; with a duration, the peak is always 0.00 and is left out."""
     titles = [title for title in columns if title not in _PLAIN]
     peak = next((title for title in titles if title.startswith("BW peak")), None)
     if peak is not None:
@@ -259,9 +259,9 @@ def _values(
 def _sharpened(
     values: Sequence[float], texts: Sequence[str], rates: Sequence[str], sizes: Sequence[int]
 ) -> list[float]:
-    """Return bandwidths in B/s, by the message rate where only that has three digits or more.
+    """Return bandwidths in B/s, from the message rate if only this has three digits or more.
 
-    Two decimals leave nothing of a small message's bandwidth on a slow fabric: 0.00.
+    With two decimals, a small message's bandwidth on a slow fabric is printed as 0.00.
 
     - `texts`: the printed bandwidths. `rates`: the printed message rates in millions per second.
     """
@@ -274,7 +274,7 @@ def _sharpened(
 
 
 def _check_row(row: PrintedTable) -> None:
-    """Refuse a row whose cells are not numbers or contradict each other."""
+    """Check that the cells of a row are numbers that do not contradict each other."""
     row.integers("#bytes")
     row.integers("#iterations")
     for title in row.titles:
@@ -285,7 +285,7 @@ def _check_row(row: PrintedTable) -> None:
 
 
 def _check_rates(table: PrintedTable) -> None:
-    """Refuse rows whose bandwidth is not their message rate times their size."""
+    """Check that each row's bandwidth is the product of its message rate and size."""
     average = next((title for title in table.titles if title.startswith("BW average")), None)
     peak = next((title for title in table.titles if title.startswith("BW peak")), None)
     if average is None:
@@ -301,7 +301,7 @@ def _check_rates(table: PrintedTable) -> None:
 
 
 def _check_message_rates(table: PrintedTable, average: str) -> None:
-    """Refuse rows whose message rate contradicts the bandwidth in the column `average`."""
+    """Check that each row's message rate agrees with the bandwidth in the column `average`."""
     rates = table.column("MsgRate[Mpps]")
     table.numbers("MsgRate[Mpps]", uniform=False)
     rows = zip(table.lines, table.integers("#bytes"), table.column(average), rates, strict=True)

@@ -1,4 +1,4 @@
-"""The result of a reader: one measurement of a launch with its case, or the reason of failure."""
+"""The result of a reader: a measurement of a launch with its case, or the reason of a failure."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CONTEXT = Metric("s", "none", detail=True)
 
 
 def as_detail(metric: Metric) -> Metric:
-    """Return a metric that only describes the spread of another one or restates it."""
+    """Return a metric marked as a detail: it describes another metric's spread, or repeats it."""
     return Metric(metric.unit, metric.better, detail=True)
 
 
@@ -53,7 +53,7 @@ _HEADLINES = ("latency", "bandwidth", "latency_mean")
 def metrics_of(columns: Sequence[Column], missing: str) -> dict[str, Metric]:
     """Return the metrics of a table's columns: latency first, else bandwidth.
 
-    Raises ParseError: there is none of both, or one twice.
+    Raises ParseError: there is neither a latency nor a bandwidth, or a metric twice.
     """
     metrics = {name: metric for name, metric, _ in columns}
     if len(metrics) < len(columns):
@@ -73,14 +73,13 @@ def unread(error: ParseError) -> Failed:
 class Reading:
     """One measurement found in the output of one launch.
 
-    - `probe`: program and benchmark, e.g. ``osu.latency``; never the name of one of bareline's
-      probes.
+    - `probe`: program and benchmark, e.g. ``osu.latency``; never the name of a probe of bareline.
     - `title`: the measurement, in the form of a sentence: "the latency".
-    - `metrics`: every metric of the trial, the headline first.
+    - `metrics`: every metric of the trial, the main one first.
     - `params`: the other parameters that identify the case.
-    - `ranks`: number of MPI ranks; `UNKNOWN_RANKS` where the output does not contain it.
-    - `platform`: the name of the platform in the output, "" without one.
-    - `left_out`: rows and values that the reader did not take.
+    - `ranks`: number of MPI ranks; `UNKNOWN_RANKS` if the output does not contain it.
+    - `platform`: name of the platform in the output, "" if it has none.
+    - `left_out`: rows and values that the reader left out.
     - `ignored`: settings that do not belong to the case, each with the reason.
     """
 
@@ -115,15 +114,18 @@ class Reading:
 
     @property
     def samples(self) -> tuple[Sample, ...]:
-        """The measured samples; raises ParseError where there are none."""
+        """The measured samples.
+
+        Raises ParseError: the measurement failed.
+        """
         if isinstance(self.outcome, Failed):
             raise ParseError(self.outcome.reason)
         return self.outcome.samples
 
     def case(self, ranks: int | None = None) -> Case:
-        """Return the compared case.
+        """Return the case in which trials are compared.
 
-        - `ranks`: number of ranks where the output does not say it.
+        - `ranks`: number of ranks, if the output does not contain it.
         """
         used_ranks = self.ranks or ranks or UNKNOWN_RANKS
         params = cleaned(format_point(self.params))
@@ -144,10 +146,10 @@ def outcome_of(
     read: Callable[[], Iterable[Sample]],
     left_out: list[Omission] | None = None,
 ) -> Measured | Failed:
-    """Read samples and check them against the declared metrics; `Failed` for an unreadable output.
+    """Return the samples of an output, checked against its metrics, or the failure.
 
-    - `metrics`: exactly the metrics that must be there.
-    - `read`: raises `ParseError` where the output differs from a successful one.
+    - `metrics`: exactly the metrics that the samples must have.
+    - `read`: yields the samples; raises `ParseError` if the output is not a successful one.
     - `left_out`: collects values that are not measurements; without this list, a single such value
       makes the output unreadable. The first of `metrics` is always required.
     """
@@ -170,7 +172,10 @@ def outcome_of(
 
 
 def _finite(samples: Iterable[Sample], left_out: list[Omission] | None) -> tuple[Sample, ...]:
-    """Return the samples that are finite and not negative; raises ParseError: one appears twice."""
+    """Return the samples that are finite and not negative.
+
+    Raises ParseError: a sample appears twice.
+    """
     finite: list[Sample] = []
     seen: set[tuple[str, str]] = set()
     for sample in samples:

@@ -1,8 +1,8 @@
-"""ReFrame's run reports (JSON, versions 3.12 to 4.x) and performance logs (4.3 and later).
+"""The reader of ReFrame's run reports (JSON, 3.12 to 4.x) and performance logs (from 4.3).
 
-A case that ran is one launch on one partition with one environment. A case that failed its sanity
-check, or before it, is a failed trial. A case that ran but missed its reference keeps its numbers,
-with a caveat: to drop slow cases would flatter their platform.
+A case that ran is one launch on one partition with one environment. A case that failed in or before
+its sanity check is a failed trial. A case that ran but missed its reference keeps its numbers, with
+a caveat, because a platform without its slow cases would look too good.
 
 References
 ----------
@@ -49,7 +49,7 @@ _TIME = re.compile(r"(?:^|\|)(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[-+:\d]*)\|", re.MUL
 
 @dataclass(frozen=True, slots=True)
 class _Figure:
-    """A performance variable; no value where ReFrame could not read it."""
+    """A performance variable; `value` is None if ReFrame could not read it."""
 
     value: float | None
     unit: str
@@ -57,7 +57,7 @@ class _Figure:
 
 
 def _figure(value: float | None, unit: str | None, *, lower: bool, upper: bool) -> _Figure:
-    """Make one whose reference may bound it: from below means that more is better."""
+    """Return a performance variable; a reference bound only from below means more is better."""
     better: Better | None = None
     if lower != upper:
         better = "higher" if lower else "lower"
@@ -66,11 +66,11 @@ def _figure(value: float | None, unit: str | None, *, lower: bool, upper: bool) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Check:
-    """One case of a check, from whichever of ReFrame's files.
+    """A case of a check, from a report or a log.
 
-    - `name`: its display name, with its parameters: ``stream %threads=4``.
+    - `name`: display name of the case, with its parameters: ``stream %threads=4``.
     - `where`: system, partition and environment: ``daint:gpu+gnu``.
-    - `phase`, `reason`: in which phase it failed and why, if the file contains that.
+    - `phase`, `reason`: phase and reason of a failure, if the file contains them.
     """
 
     name: str
@@ -83,17 +83,20 @@ class _Check:
     figures: Mapping[str, _Figure] = field(default_factory=dict)
 
     def reading(self) -> Reading:
-        name, _, rest = _SCOPE.sub("", self.name).partition(" %")
+        full_name, _, rest = _SCOPE.sub("", self.name).partition(" %")
+        name = plain_name(full_name)
         parts = [part.partition("=") for part in rest.split(" %") if part]
         metrics, values, left_out = self._figures()
         if left_out and values:
-            metrics = {name: metric for name, metric in metrics.items() if name in values}
+            metrics = {metric: metrics[metric] for metric in metrics if metric in values}
         outcome, caveats = self._outcome(values, metrics)
         if left_out and not values and self.result in _PASSED:
             outcome = Failed(Stage.PARSE, str(left_out[0]))
+        if isinstance(outcome, Failed):
+            left_out = ()
         return Reading(
-            probe=f"reframe.{plain_name(name) or 'unnamed'}",
-            title=f"{plain_name(name)} (ReFrame)",
+            probe=f"reframe.{name or 'unnamed'}",
+            title=f"{name} (ReFrame)",
             layer=Layer.APP,
             metrics=metrics or UNTOLD,
             params={plain_key(key): scalar(value) for key, _, value in parts},
@@ -101,11 +104,11 @@ class _Check:
             outcome=outcome,
             caveats=caveats,
             platform=self.where,
-            left_out=left_out if isinstance(outcome, Measured) else (),
+            left_out=left_out,
         )
 
     def _figures(self) -> tuple[dict[str, Metric], dict[str, float], tuple[Omission, ...]]:
-        """Return the metrics, the values in their units, and the figures that are not numbers."""
+        """Return the metrics, their values, and the values that are not numbers."""
         metrics: dict[str, Metric] = {}
         values: dict[str, float] = {}
         left_out: list[Omission] = []
@@ -136,7 +139,7 @@ class _Check:
 
 
 class _Variable(JsonModel):
-    """A performance variable until ReFrame 4.6."""
+    """A performance variable in the format of ReFrame before 4.6."""
 
     name: str
     value: Any
@@ -146,7 +149,7 @@ class _Variable(JsonModel):
 
 
 class _Case(JsonModel):
-    """A case of a check; until ReFrame 4.6 the system has its partition in its name."""
+    """A case of a check; before ReFrame 4.6 the name of the system contains the partition."""
 
     name: str
     display_name: str = ""
@@ -174,9 +177,9 @@ class _Report(JsonModel):
 
 
 def _contents(report: Mapping[str, Any]) -> list[tuple[dict[str, Any], Any]]:
-    """Return the cases of a report, each behind its run; ParseError where it is damaged.
+    """Return the cases of a report, each with its run, or raise ParseError for a damaged report.
 
-    A case is whatever the list contains: a malformed one must not spoil the rest.
+    The cases are not checked here, so that a malformed case does not affect the other cases.
     """
     runs = read_object(_Report, report).runs
     contents: list[tuple[dict[str, Any], Any]] = []
@@ -186,7 +189,7 @@ def _contents(report: Mapping[str, Any]) -> list[tuple[dict[str, Any], Any]]:
 
 
 def split(text: str) -> Sequence[str]:
-    """Return every case as a report or a log of its own; a damaged report whole."""
+    """Return every case as a separate report or log; a damaged report stays whole."""
     if _TITLES.search(text):
         return _lines(text) or (text,)
     try:
@@ -204,7 +207,7 @@ def split(text: str) -> Sequence[str]:
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read every case that measured something or failed, not one that only builds."""
+    """Return the trials of all cases that measured or failed, without cases that only build."""
     try:
         checks = _logged(text) if _TITLES.search(text) else _reported(text)
     except ParseError as error:
@@ -270,7 +273,7 @@ def _check_of(content: Any) -> _Check:
 
 
 def _check_units(checks: Iterable[_Check]) -> None:
-    """Refuse checks of one name whose variable has different units."""
+    """Check that the checks of one name have the same unit for each variable."""
     units: dict[tuple[str, str], str] = {}
     for check in checks:
         for name, measured in check.figures.items():
@@ -280,7 +283,7 @@ def _check_units(checks: Iterable[_Check]) -> None:
 
 
 def _value(variable: _Variable) -> float | None:
-    """Return the value of a variable, NaN where it is not finite, None where it has none."""
+    """Return the value of a variable: NaN if it is not finite, None if it is missing."""
     value = variable.value
     if value is None:
         return None
@@ -290,7 +293,7 @@ def _value(variable: _Variable) -> float | None:
 
 
 def _variables(case: _Case) -> Iterable[_Variable]:
-    """Yield the performance variables of newer versions, which name them after their place."""
+    """Yield performance variables of ReFrame 4.6 and later, named by system and partition."""
     for name, values in (case.perfvalues or {}).items():
         # Value, reference, its bounds, unit, and since 4.8 whether it was met.
         if len(values) not in (5, 6):
@@ -315,7 +318,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _logged(text: str) -> Sequence[_Check]:
-    """Read the case of every line; raises ParseError: a line is torn or does not fit a case."""
+    """Return the case of every line of a log, or raise ParseError for an invalid line."""
     if not text.endswith("\n"):
         raise ParseError("the last line has no end: the log is truncated")
     checks = []
@@ -361,7 +364,7 @@ def _logged_figure(row: Mapping[str, str], name: str) -> _Figure:
 
 
 def _started(text: str) -> datetime | None:
-    """Return when the case ended, which is all that ReFrame logs, or when its session began."""
+    """Return the end of a case in a log, or the start of the session in a report."""
     if match := _TIME.search(text):
         time: Any = match[1]
     else:
@@ -379,7 +382,7 @@ def _started(text: str) -> datetime | None:
 
 
 def _starts(text: str) -> Sequence[int]:
-    """Return where reports and logs begin."""
+    """Return the offsets of reports and logs."""
     logs = [match.start() for match in _TITLES.finditer(text)]
     return sorted({*logs, *document_starts(_SNIFF)(text)})
 

@@ -1,4 +1,4 @@
-"""Identity of a case: which settings of a program tell two cases apart, as data of each format."""
+"""Settings of a program: for each format, which settings belong to the identity of a case."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Settings:
     """The known settings of a format; a setting that is not listed belongs to the case.
 
     - `results`: measured or derived values that the program prints among its settings.
-    - `labels`: paths, time stamps, hosts and names, frequency and form of the output: they do not
-      change the measurement.
-    - `defaults`: a setting that has one of these values is as good as not given.
-    - `names`: names of settings in the case, if they differ from the format's.
+    - `labels`: settings that do not change the measurement: paths, time stamps, hosts and names,
+      frequency and form of the output.
+    - `defaults`: default values; a setting with its default value is treated as not given.
+    - `names`: names of settings in the case, if they differ from the program's.
     """
 
     results: Set[str] = frozenset()
@@ -31,7 +31,7 @@ class Settings:
     names: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
 
     def case(self, given: Mapping[str, Any]) -> dict[str, Scalar]:
-        """Return the settings that belong to the case, under their names in it."""
+        """Return the settings that belong to the case, under their names in the case."""
         chosen: dict[str, Scalar] = {}
         for key, value in given.items():
             if key in self.results or key in self.labels:
@@ -56,7 +56,7 @@ class Settings:
 
 
 def _scalar(value: Any) -> Scalar:
-    """Return a value as a parameter may have it: numbers that are not finite become texts."""
+    """Return a value as a parameter's type; numbers that are not finite become texts."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value if isinstance(value, int | float | str) else str(value)

@@ -1,7 +1,7 @@
-"""sockperf 2.x and 3.x as a client: ping-pong, under load, throughput.
+"""The reader of sockperf 2.x and 3.x clients: ping-pong, under load, throughput.
 
-A latency is half the round trip, unless sockperf printed all of it (``--full-rtt``): then its
-output contains "Round trip", and the value is halved here.
+A latency is half the round trip. If sockperf prints the whole round trip (``--full-rtt``), its
+output contains "Round trip", and the reader halves the value.
 
 References
 ----------
@@ -55,7 +55,7 @@ _RATES: Mapping[str, Metric] = {
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read the summary of one client."""
+    """Return the trial in the summary of a client."""
     params = _params(text)
     if _RATE.search(text):
         name = "throughput"

@@ -1,7 +1,7 @@
-"""STREAM 5.x in C, with threads or with MPI: the best rate of four loops over large arrays.
+"""The reader of STREAM 5.x in C, with threads or MPI: best rates of four loops over arrays.
 
-A rate is the bytes that a loop names, by its shortest time; 10^6 bytes are its MB. The size of the
-arrays, the ranks and the threads make the case.
+A rate is the number of bytes that a loop moves by STREAM's count, divided by the loop's shortest
+time; a MB is 10^6 bytes. The case consists of the size of the arrays, the ranks and the threads.
 
 References
 ----------
@@ -46,7 +46,7 @@ METRICS: Mapping[str, Metric] = dict.fromkeys(("triad", "copy", "scale", "add"),
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read the four rates of a launch."""
+    """Return the trial with the four rates of a launch."""
     array = _ARRAY.search(text)
     params: dict[str, Scalar] = {}
     if array is not None:
@@ -90,7 +90,7 @@ def _samples(text: str) -> Iterable[Sample]:
 
 
 def _checked_rate(name: str, fields: list[str], moved_bytes: int) -> float:
-    """Return a loop's rate in B/s, which its shortest time and the bytes moved restate."""
+    """Return a loop's rate in B/s, after a check with its shortest time and the bytes moved."""
     titles = ("rate", "mean time", "shortest time", "longest time")
     values = [number(text, f"{name}: {title}") for text, title in zip(fields, titles, strict=True)]
     rate, mean_s, least_s, most_s = values

@@ -1,10 +1,10 @@
 """Printed tables, read by their column titles and checked for consistency.
 
 A row that lost or gained a column, a digit or a character is refused: every row must have as many
-columns as there are titles, end in the same place as all rows, and print each column with the
-same number of decimals. Lines of the launcher between the rows are passed over. Where a reader
-gives a list for omissions, a bad row costs only itself, unless most rows are bad: then the titles
-do not belong to the rows.
+columns as there are titles, end at the same position as all rows, and have the same number of
+decimals in each column. Lines of the launcher between the rows are ignored. If a reader gives a
+list for omissions, only the bad rows are left out. If most rows are bad, the table is refused,
+because the titles do not belong to the rows.
 """
 
 from __future__ import annotations
@@ -49,19 +49,22 @@ class PrintedTable:
     lines: tuple[NumberedLine, ...]
 
     def column(self, title: str) -> list[str]:
-        """Return a column's texts."""
+        """Return the texts of a column."""
         position = self.titles.index(title)
         return [row[position] for row in self.rows]
 
     def only(self, positions: Iterable[int]) -> PrintedTable:
-        """Return the table with these of its rows, by their positions from 0."""
+        """Return the table with only some of its rows, given by their indices from 0."""
         chosen = tuple(positions)
         rows = tuple(self.rows[position] for position in chosen)
         lines = tuple(self.lines[position] for position in chosen)
         return PrintedTable(self.titles, rows, lines)
 
     def integers(self, title: str) -> list[int]:
-        """Return a column of whole numbers, or raise ParseError: one is none."""
+        """Return a column of integers.
+
+        Raises ParseError: a cell is not an integer.
+        """
         return [
             integer(text, f"line {line.number}: {title}")
             for text, line in zip(self.column(title), self.lines, strict=True)
@@ -72,11 +75,12 @@ class PrintedTable:
     ) -> list[float]:
         """Return a column of numbers.
 
-        - `uniform`: the program prints all of them with the same number of decimals.
-        - `decimals`: that number, where the program always prints so many: this also reveals
+        - `uniform`: whether the program prints all numbers with the same number of decimals.
+        - `decimals`: the number of decimals, if it is always the same; this also reveals decimal
           points that are lost in all rows.
 
-        Raises ParseError: a cell is not a number, or was printed with other decimals than the rest.
+        Raises ParseError: a cell is not a number, or has another number of decimals than the other
+        cells.
         """
         texts = self.column(title)
         usual = decimals
@@ -92,18 +96,21 @@ class PrintedTable:
 
 
 def split_before(title: re.Pattern[str], text: str) -> list[str]:
-    """Split a text before every title but the first: the text before that belongs to it."""
+    """Return the parts of a text, split before every title but the first.
+
+    The text before the first title belongs to the first part.
+    """
     starts = [match.start() for match in title.finditer(text)]
     return [text[low:high] for low, high in pairwise([0, *starts[1:], len(text)])]
 
 
 def number_lines(text: str) -> list[NumberedLine]:
-    """Split a text into numbered lines."""
+    """Return the numbered lines of a text."""
     return [NumberedLine(number, line) for number, line in enumerate(text.splitlines(), 1)]
 
 
 def is_row(text: str) -> bool:
-    """Whether a line begins like a row of numbers and has no words, as a launcher's lines have."""
+    """Return whether a line begins like a row of numbers and, unlike a message, has no words."""
     stripped = text.strip()
     if _ROW_START.match(stripped) is None:
         return False
@@ -113,9 +120,9 @@ def is_row(text: str) -> bool:
 
 
 def split_titles(text: str, titles: re.Pattern[str], where: str) -> list[str]:
-    """Split a line of column titles; they contain spaces, so their words decide.
+    """Return the column titles in a line; a pattern finds them, as titles contain spaces.
 
-    Raises ParseError: it contains something else, or a title twice.
+    Raises ParseError: the line contains other text, or a title twice.
     """
     if rest := titles.sub("", text).strip():
         raise ParseError(f"{where}unknown column title '{rest}'")
@@ -134,11 +141,12 @@ def read_table(
 ) -> PrintedTable:
     """Return the rows under a line of titles.
 
-    - `aligned`: the program right-aligns its last column, so that all rows end in the same place.
-    - `left_out`: takes up rows that are damaged; without it one such row spoils the table.
+    - `aligned`: whether the program right-aligns its last column, so that all rows end at the same
+      position.
+    - `left_out`: collects damaged rows; without this list, one damaged row makes the table invalid.
 
-    Raises ParseError: there is no row, or one, or most of them, has other columns or ends in
-    another place.
+    Raises ParseError: there is no row, or a row (with `left_out`: most rows) has other columns or
+    ends at another position.
     """
     candidates = [line for line in lines if is_row(line.text)]
     candidates = _without_exit_codes(candidates, len(titles), left_out)
@@ -155,7 +163,7 @@ def read_table(
 def _without_exit_codes(
     lines: Sequence[NumberedLine], width: int, left_out: list[Omission] | None
 ) -> list[NumberedLine]:
-    """Return the lines before the exit codes behind a table."""
+    """Return the lines of a table without the exit codes that follow it."""
     rows = list(lines)
     while left_out is not None and width > 1 and len(rows) > 1:
         text = rows[-1].text
@@ -199,10 +207,10 @@ def sieve(
 ) -> PrintedTable:
     """Return the table without the rows that a check refuses.
 
-    - `check`: gets a table of one row, and raises ParseError where it is damaged.
-    - `left_out`: takes up the refused rows; without it the first one is raised.
+    - `check`: gets a table of one row, and raises ParseError if the row is damaged.
+    - `left_out`: collects the refused rows; without this list, the first row's error is raised.
 
-    Raises ParseError: at least half of the rows are refused; the message is that of the first.
+    Raises ParseError: at least half of the rows are refused; the message is the first row's.
     """
     good: list[int] = []
     bad: list[Omission] = []
@@ -231,10 +239,10 @@ def sieve_sizes(
     doubling: bool,
     any_after_zero: bool = False,
 ) -> PrintedTable:
-    """Return the table without rows whose size appears twice; missing and displaced rows are noted.
+    """Return the table without rows of repeated sizes; record missing and displaced rows.
 
-    - `doubling`: each size is twice the last one.
-    - `any_after_zero`: the user chose where the sizes go on after 0.
+    - `doubling`: whether each size is twice the previous size.
+    - `any_after_zero`: whether the user chose the size that follows 0.
     """
     table = _without_copies(table, left_out)
     sizes = table.integers(title)
@@ -271,7 +279,7 @@ def _without_copies(table: PrintedTable, left_out: list[Omission]) -> PrintedTab
 
 
 def _follows(before: int, size: int, *, any_after_zero: bool) -> bool:
-    """Whether a size is the next one after another where sizes double."""
+    """Return whether a size may follow another one in a table of doubling sizes."""
     if before:
         return size == 2 * before
     power_of_two = size & (size - 1) == 0
@@ -279,9 +287,9 @@ def _follows(before: int, size: int, *, any_after_zero: bool) -> bool:
 
 
 def check_sizes(sizes: Sequence[int], *, doubling: bool) -> None:
-    """Refuse message sizes that do not ascend, or skip one where each doubles the last.
+    """Check that message sizes ascend and, with `doubling`, that no size is missing.
 
-    Raises ParseError: a row is missing, doubled or out of order.
+    Raises ParseError: a row is missing, repeated or out of order.
     """
     for before, size in pairwise(sizes):
         if size <= before:
@@ -291,9 +299,9 @@ def check_sizes(sizes: Sequence[int], *, doubling: bool) -> None:
 
 
 def check_ascending(table: PrintedTable, titles: Sequence[str], *, uniform: bool = True) -> None:
-    """Refuse rows in which these columns, if a table has all, do not ascend from left to right.
+    """Check that these columns, if the table has all of them, ascend in each row.
 
-    Raises ParseError: a column shifted or changed places.
+    Raises ParseError: the values of a row do not ascend: a column is shifted or swapped.
     """
     if not set(titles) <= set(table.titles):
         return
@@ -304,7 +312,10 @@ def check_ascending(table: PrintedTable, titles: Sequence[str], *, uniform: bool
 
 
 def check_whole(text: str) -> None:
-    """Refuse an output whose last line is torn or whose job died; raises ParseError where it is."""
+    """Check that an output's last line is complete and that its job did not die.
+
+    Raises ParseError otherwise.
+    """
     death = death_in(text)
     if death is not None:
         raise ParseError(f"the job died: '{death.words}'")
@@ -312,7 +323,10 @@ def check_whole(text: str) -> None:
 
 
 def check_last_line(text: str) -> None:
-    """Refuse an output whose last line is torn; raises ParseError where it is."""
+    """Check that the last line of an output is complete.
+
+    Raises ParseError otherwise.
+    """
     if not text.endswith("\n"):
         raise ParseError(
             "the last line has no end: the output is truncated (if it is not, end it with a "
@@ -321,14 +335,20 @@ def check_last_line(text: str) -> None:
 
 
 def integer(text: str, where: str) -> int:
-    """Read a whole number, or raise ParseError: it is none."""
+    """Return the integer in a text.
+
+    Raises ParseError: the text is not an integer.
+    """
     if not _INTEGER.fullmatch(text):
         raise ParseError(f"{where}: '{text}' is not a whole number")
     return int(text)
 
 
 def number(text: str, where: str) -> float:
-    """Read a number that is not negative, or raise ParseError: it is none."""
+    """Return the number in a text, which must not be negative.
+
+    Raises ParseError: the text is not such a number.
+    """
     if not _NUMBER.fullmatch(text):
         raise ParseError(f"{where}: '{text}' is not a number")
     return float(text)
@@ -339,7 +359,7 @@ def _decimals(text: str) -> int:
 
 
 def quotient_range(numerator: float, denominator: float, off: float) -> tuple[float, float]:
-    """Return the least and greatest quotient of two numbers that are each off by up to `off`."""
+    """Return the least and greatest quotient of two numbers with an error of up to `off` each."""
     least = max(0.0, numerator - off) / (denominator + off)
     if denominator <= off:
         return least, float("inf")
@@ -347,6 +367,6 @@ def quotient_range(numerator: float, denominator: float, off: float) -> tuple[fl
 
 
 def rounding(text: str) -> float:
-    """Return half a unit of a printed number's last digit: how far it may be off."""
+    """Return the largest rounding error of a printed number: half a unit of its last digit."""
     mantissa, _, exponent = text.lower().partition("e")
     return 0.5 * 10.0 ** (int(exponent or 0) - _decimals(mantissa))

@@ -1,4 +1,4 @@
-"""Transfers over a network: the trials of all programs that measure them."""
+"""Transfers over a network: the common form of the trials of all programs that measure them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ METRICS: Mapping[str, Metric] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """One transfer that ran to its end; `udp` sends datagrams, not a TCP stream.
+    """A complete transfer; `udp` is whether it sent datagrams instead of a TCP stream.
 
-    `printed` has the value of each metric, None where the program does not print it: only Linux
-    counts retransmissions. `params` are the request, `ignored` the settings that do not belong to
-    the case. Rates of streams are the received rates, rates of intervals the client's over all
-    streams, in bit/s.
+    `printed` has the value of each metric, or None if the program does not print it:
+    retransmissions are only counted on Linux. `params` are the requested settings, `ignored` the
+    settings that do not belong to the case. Rates are in bit/s. The rate of a stream is its
+    received rate; the rate of an interval is the client's rate over all streams.
     """
 
     udp: bool
@@ -39,7 +39,7 @@ class Transfer:
 
     @property
     def values(self) -> dict[str, float]:
-        """The known values, in the order of the metrics."""
+        """The values that the program printed, in the order of the metrics."""
         by_metric = {name: self.printed.get(name) for name in METRICS}
         return {name: value for name, value in by_metric.items() if value is not None}
 
@@ -47,7 +47,10 @@ class Transfer:
 def transfer_reader(
     program: str, read: Callable[[str], Transfer], is_udp: Callable[[str], bool]
 ) -> Callable[[str], Iterable[Reading]]:
-    """Yield the reader of the trial of one transfer; `is_udp` looks at one that cannot be read."""
+    """Return the reader of the trial of one transfer.
+
+    - `is_udp`: returns whether an output that cannot be read is of a UDP transfer.
+    """
 
     def parse(text: str) -> Iterable[Reading]:
         outcome: Measured | Failed

@@ -1,9 +1,10 @@
-"""The platforms: one module each, found by name; see `bareline.platforms.base`.
+"""The types of platforms, found by name; see `bareline.platforms.base`.
 
-Types of platforms are in `localhost`, `reached`, `made` and `sim`; `hosts` operates nodes for them.
+The types are modules of `localhost`, `reached`, `made` and `sim`; `hosts` operates nodes for these
+modules.
 
-Failures on a platform are raised as a `PlatformError` or a kind of it, so that docstrings here
-only name other errors.
+A failure on a platform is raised as a `PlatformError` or as a subclass of it. The docstrings of
+this package therefore only name other errors.
 """
 
 from bareline.platforms.base import Allocation, Platform

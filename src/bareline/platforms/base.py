@@ -1,8 +1,8 @@
-"""Platforms, and the way in which their types are found.
+"""The interface of platforms, and the search for their types.
 
-A type is a module or package, here or in a folder of `_FOLDERS`, that ends in ``PLATFORM = ...``, a
-subclass of `Platform`, or one that a plug-in installs under the entry-point group
-``bareline.platforms``.
+A platform type is a module or package, in this package or in a folder of `_FOLDERS`, that ends in
+``PLATFORM = ...``, a subclass of `Platform`. A plug-in can also install such a subclass under the
+entry-point group ``bareline.platforms``.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class Availability:
 
 @dataclass(frozen=True, slots=True)
 class NodeLook:
-    """The equipment of a node, as seen before any node was reserved.
+    """The equipment of a node, inspected before any node is reserved.
 
-    - `cores`: those that a process there may use.
-    - `has_python`: whether the Python that bareline runs with starts there, as a submitted job
-      needs it; None if unknown.
-    - `lacking`: missing programs without which nothing can be built there; None if unknown.
-    - `has_build`: whether its cache has a complete build of the native programs.
+    - `cores`: the cores that a process on the node may use.
+    - `has_python`: whether bareline's Python interpreter starts on the node, as a submitted job
+      requires; None if unknown.
+    - `lacking`: missing programs that a build on the node needs; None if unknown.
+    - `has_build`: whether the node's cache has a complete build of the native programs.
     """
 
     name: str
@@ -60,18 +60,22 @@ class NodeLook:
 
 
 class Allocation(ABC):
-    """A platform in use: nodes that are up until the context that gave it ends."""
+    """A platform in use: its nodes are up until the context that yielded the allocation ends."""
 
     @abstractmethod
     def facts(self) -> Mapping[str, Scalar]:
-        """Return the nodes: processor, memory, kernel, network, MPI (see `bareline.facts`)."""
+        """Return the facts of the nodes: processor, memory, kernel, network, MPI.
+
+        See `bareline.facts`.
+        """
 
     @abstractmethod
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Execute a command and return all its output; never leaves a process behind.
+        """Execute a command and return all its output; no process of the command survives the call.
 
         Raises ToolMissing: a program of ``command.requires`` is not on a node.
-        Raises PlatformError: the platform broke; a program that fails is an `Output` instead.
+        Raises PlatformError: the platform failed. If only the program fails, an `Output` is
+        returned.
         """
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
@@ -79,11 +83,14 @@ class Allocation(ABC):
         return ()
 
     def prepare(self, command: Command) -> None:
-        """Prepare a command before a trial is timed, once: build its programs."""
+        """Build the programs of a command, once, before any trial of the command is timed."""
 
     @property
     def cores(self) -> int:
-        """Cores of this or another machine that it uses: its core hours are counted by them."""
+        """The number of cores that the allocation uses, on this or other machines.
+
+        The core hours of a run are computed from this number.
+        """
         return 1
 
     def helpers_s(self) -> float | None:
@@ -98,13 +105,16 @@ class Allocation(ABC):
         return ""
 
     def suspend(self) -> None:
-        """Stop using the machine while another platform is measured; idempotent."""
+        """Release the machine's processors while another platform is measured; idempotent."""
 
     def resume(self) -> None:
         """Undo `suspend`; idempotent."""
 
     def events(self) -> tuple[str, ...]:
-        """Return the events of nodes since the last call (replaced, rebuilt), each once."""
+        """Return the events of nodes since the last call, such as a replaced or rebuilt node.
+
+        Each event is returned once.
+        """
         return ()
 
 
@@ -117,17 +127,18 @@ class Context:
 
 
 class Platform(ABC, Generic[O_co]):
-    """A kind of place where trials run.
+    """A type of platform, on which trials run.
 
-    - `type_name`: its name in platform files.
+    - `type_name`: name of the type in platform files.
     - `summary`: one line for ``bareline platforms``.
-    - `options`: its checked options.
-    - `boots`: its nodes are made when it is acquired, and again at every acquisition.
-    - `cases_per_turn`: how many cases it takes at a turn: more than one where a turn costs seconds.
+    - `options`: the checked options of the platform.
+    - `boots`: the nodes are created at each acquisition of the platform.
+    - `cases_per_turn`: how many cases run in one turn of the platform: several if a turn costs
+      seconds.
     - `exact`: a trial gives the same values whenever it is repeated, so each case runs once.
-    - `borrows`: a batch system or a cloud chooses its nodes: a change of their names is not a
+    - `borrows`: a batch system or a cloud chooses the nodes, so a change of node names is not a
       difference.
-    - `here`: trials run on this machine, and its other programs disturb them.
+    - `here`: trials run on this machine, whose other programs disturb the trials.
     """
 
     type_name: ClassVar[str]
@@ -145,9 +156,9 @@ class Platform(ABC, Generic[O_co]):
 
     @classmethod
     def check(cls, spec: PlatformSpec[O_co]) -> None:
-        """See, cheaply and without side effects, that the platform can be acquired here.
+        """Check, cheaply and without side effects, that the platform can be acquired here.
 
-        Raises PlatformError: it cannot.
+        Raises PlatformError: the platform cannot be acquired.
         """
 
     @classmethod
@@ -162,12 +173,18 @@ class Platform(ABC, Generic[O_co]):
 
     @classmethod
     def emulated(cls, spec: PlatformSpec[O_co]) -> str:
-        """Describe why its processors are emulated here; "" where they are not or it is unknown."""
+        """Describe why the platform's processors are emulated here.
+
+        The text is empty if the processors are not emulated or nothing is known about them.
+        """
         return ""
 
     @contextmanager
     def starting(self, layout: Layout) -> Iterator[None]:
-        """See that a layout fits and the platform can be had; name the platform in errors."""
+        """Check that the platform has enough nodes and can be acquired; run the context.
+
+        An error inside the context gets the name of the platform.
+        """
         nodes = self.spec.options.node_count
         try:
             if layout.nodes > nodes:
@@ -183,9 +200,9 @@ class Platform(ABC, Generic[O_co]):
 
     @classmethod
     def cores(cls, spec: PlatformSpec[O_co], layout: Layout) -> int | None:
-        """Return how many cores it will use for layouts up to one.
+        """Return the number of cores that the platform will use for layouts up to this one.
 
-        None if it is not known yet.
+        None if the number is not known yet.
         """
         each = spec.capacity.cores_per_node
         return 1 if cls.exact else each and each * max(1, layout.nodes)
@@ -195,7 +212,7 @@ class Platform(ABC, Generic[O_co]):
         """Build the native programs for the platform's MPI library, or find them in the cache.
 
         Raises UsageError: nothing is built for this type.
-        Raises ToolMissing: its MPI library is not installed.
+        Raises ToolMissing: the platform's MPI library is not installed.
         Raises BuildError: the programs do not compile.
         """
         raise UsageError(f"a platform of type '{cls.type_name}' needs no native programs")
@@ -204,7 +221,7 @@ class Platform(ABC, Generic[O_co]):
     def definition(cls, spec: PlatformSpec[O_co]) -> str:
         """Return the libvirt definition of the platform's first node.
 
-        Raises UsageError: its nodes are not virtual machines.
+        Raises UsageError: the platform's nodes are not virtual machines.
         """
         raise UsageError(
             f"'{spec.name}' is of type '{spec.type}', only virtual machines have a definition",
@@ -213,45 +230,49 @@ class Platform(ABC, Generic[O_co]):
 
     @classmethod
     def look(cls, spec: PlatformSpec[O_co], context: Context) -> tuple[NodeLook, ...]:
-        """Look at nodes before any is reserved: cores, Python, compilers.
+        """Inspect nodes before any node is reserved: cores, Python, compilers.
 
-        Empty where nodes are this machine, or are made only when they are acquired.
+        The result is empty if the nodes are this machine, or are only created by an acquisition.
 
-        Raises PlatformError: they cannot be reached now.
+        Raises PlatformError: the nodes cannot be reached now.
         """
         return ()
 
     @classmethod
     def build_ahead(cls, spec: PlatformSpec[O_co], cache: Path) -> str:
-        """Build for the nodes on this machine, if it can, before they are reserved and paid for.
+        """Build the programs for the nodes on this machine, if possible, before nodes are reserved.
 
-        Say where nodes will build themselves; "" where none will.
+        No reserved and paid node then waits for the build. Return a sentence if the nodes will
+        build the programs themselves, else "".
         """
         return ""
 
     @classmethod
     def running(cls, spec: PlatformSpec[O_co]) -> str:
-        """Describe the paid resources that this machine's barelines use for it now; "" for none."""
+        """Describe the paid resources that bareline processes of this machine now use.
+
+        "" for none.
+        """
         return ""
 
     @classmethod
     def clean(cls) -> list[str]:
-        """Remove the remains of killed barelines; return a line for each."""
+        """Remove the leftovers of killed bareline processes; return a line for each."""
         return []
 
     @abstractmethod
     def acquire(self, layout: Layout) -> AbstractContextManager[Allocation]:
-        """Bring up the nodes for layouts up to this one, and take them down on every exit.
+        """Bring up the nodes for layouts up to this one, and release the nodes on every exit.
 
-        Raises PlatformError: the nodes did not come up.
+        Raises PlatformError: a node did not come up.
         """
 
 
 class _PlatformTypes(Mapping[str, type[Platform[Any]]]):
-    """The platform types by name; one of bareline's own is imported when it is asked for.
+    """The platform types by name; a type of bareline's own is only imported when it is used.
 
-    To import all takes longer than many a verb. Where plug-ins bring types, all are looked at, so
-    that two of one name are refused.
+    The import of all types takes longer than many commands of bareline. If plug-ins are installed,
+    all types are imported, so that two types of the same name are found and refused.
     """
 
     def __init__(self) -> None:
@@ -263,7 +284,11 @@ class _PlatformTypes(Mapping[str, type[Platform[Any]]]):
         return self._imported[name]
 
     def check(self) -> None:
-        """Import all types. Raises PluginError: two share a name, or one is not a platform type."""
+        """Import all types.
+
+        Raises PluginError: two types have the same name, or a plug-in's object is not a platform
+        type.
+        """
         len(self._all)
 
     def __iter__(self) -> Iterator[str]:
@@ -284,7 +309,10 @@ class _PlatformTypes(Mapping[str, type[Platform[Any]]]):
         return named("platform type", types, lambda platform: platform.type_name)
 
     def _import_own(self, name: str) -> type[Platform[Any]] | None:
-        """Import the module that is called as the type; None where there is none, or plug-ins."""
+        """Import the module with the name of the type.
+
+        None if there is no such module, or if plug-ins are installed.
+        """
         if has_plugins(_PACKAGE) or not name.isidentifier():
             return None
         for folder in _FOLDERS:
@@ -301,7 +329,7 @@ class _PlatformTypes(Mapping[str, type[Platform[Any]]]):
 def load_platform_types() -> Mapping[str, type[Platform[Any]]]:
     """Return every platform type of this package and of installed plug-ins, by name.
 
-    Raises PluginError: two share a name, or a plug-in is not a platform type.
+    Raises PluginError: two types have the same name, or a plug-in's object is not a platform type.
     """
     types = _PlatformTypes()
     if has_plugins(_PACKAGE):
@@ -310,7 +338,7 @@ def load_platform_types() -> Mapping[str, type[Platform[Any]]]:
 
 
 def exact_among(specs: Iterable[PlatformSpec[Any]]) -> frozenset[str]:
-    """Name the platforms of which a trial gives the same values whenever it is repeated."""
+    """Return the names of the exact platforms: a repeated trial gives the same values there."""
     types = load_platform_types()
     return frozenset(spec.name for spec in specs if types[spec.type].exact)
 
@@ -318,7 +346,7 @@ def exact_among(specs: Iterable[PlatformSpec[Any]]) -> frozenset[str]:
 def availability_of(spec: PlatformSpec[Any]) -> Availability:
     """Return whether a platform can be acquired here.
 
-    Whatever its type raises is a reason why not.
+    An error that the platform's type raises is returned as the reason why not.
     """
     try:
         return load_platform_types()[spec.type].available(spec)
@@ -327,8 +355,8 @@ def availability_of(spec: PlatformSpec[Any]) -> Availability:
 
 
 def running_of(spec: PlatformSpec[Any]) -> str:
-    """Describe the paid resources that this machine's barelines use for a platform now.
+    """Describe the paid resources that bareline processes of this machine now use on a platform.
 
-    "" where nothing.
+    "" for none.
     """
     return load_platform_types()[spec.type].running(spec)

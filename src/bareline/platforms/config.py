@@ -1,4 +1,4 @@
-"""Platform files: read, check, and join them with the platforms that come with bareline."""
+"""Platform files: reading, checking, and combining with the platforms built into bareline."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ def load_platforms(
     wrong: dict[str, PlatformError] | None = None,
     only: Collection[str] | None = None,
 ) -> dict[str, PlatformSpec]:
-    """Return every platform by name: the built-in ones, and over them the user's.
+    """Return every platform by name; a platform of the user replaces a built-in one.
 
-    - `path`: the user's platform file; without it ``platforms.toml`` of the current folder, if any
-      and not another user's.
-    - `wrong`: collects the errors of tables, by name; without it the first one is raised.
-    - `only`: the wanted names; the types of all other tables are not even imported.
+    - `path`: the user's platform file; by default ``platforms.toml`` of the current folder, if it
+      exists and does not belong to another user.
+    - `wrong`: collects the errors of tables, by platform name; if None, the first error is raised.
+    - `only`: names of the wanted platforms; types of other tables are not even imported.
     """
     specs = platforms_from_toml(
         parse_toml(_builtin_content()), where="built-in platforms", builtin=True, only=only
@@ -103,7 +103,10 @@ def load_platforms(
 
 
 def _own(path: Path) -> Path:
-    """Refuse a default file unless it is ours, root's or the sudo user's: its content is run."""
+    """Return the path of the default platform file, if its owner can be trusted.
+
+    The owner must be the present user, root or the sudo user, because the file's commands are run.
+    """
     owner = path.stat().st_uid
     friends = {0, os.geteuid()}
     if os.geteuid() == 0 and os.environ.get("SUDO_UID", "").isdecimal():
@@ -125,7 +128,7 @@ def platforms_from_toml(
     wrong: dict[str, PlatformError] | None = None,
     only: Collection[str] | None = None,
 ) -> dict[str, PlatformSpec]:
-    """Check the content of a platform file; see `load_platforms`."""
+    """Check the content of a platform file, and return its platforms; see `load_platforms`."""
     rule = "platforms are named [platform.NAME]"
     for key in content:
         if key != "platform":
@@ -148,7 +151,7 @@ def platforms_from_toml(
 
 
 def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> PlatformSpec:
-    """Check one platform's table."""
+    """Check one platform's table, and return the platform's specification."""
     if not PLATFORM_NAME.fullmatch(name):
         wrong = f"'{sanitized_name(name)}' is not a valid name for a platform"
         raise PlatformError(wrong, where=where, hint=PLATFORM_NAME_HINT)
@@ -213,7 +216,7 @@ def choose_platforms(names: list[str], path: Path | None = None) -> list[Platfor
 
 
 def platforms_schema() -> dict[str, Any]:
-    """Return the schema of a file such as `load_platforms` reads, plug-ins' types included."""
+    """Return the JSON schema of a platform file, with the types of plug-ins."""
     types = load_platform_types()
     models = [(platform.options, "validation") for platform in types.values()]
     schemas, shared = models_json_schema(models)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The output of ``bareline platforms`` and ``bareline build`` about platforms."""
+"""The output of ``bareline platforms``, and the part of ``bareline build`` about platforms."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Removed(TypedDict):
 def platform_rows(
     path: Path | None = None, wrong: dict[str, PlatformError] | None = None
 ) -> list[PlatformListed]:
-    """List every platform with whether it is available here, and if not why."""
+    """Return every platform, with whether it is available here, and the reason if it is not."""
     rows = []
     for spec in load_platforms(path, wrong).values():
         available = availability_of(spec)
@@ -68,7 +68,7 @@ def platform_rows(
 
 
 def unused_types(rows: list[PlatformListed]) -> list[str]:
-    """Return how to use each installed platform type of a third party that no platform has."""
+    """Return a hint for each platform type of a plug-in that no platform uses."""
     used = {row["type"] for row in rows}
     lines = []
     for name, platform in load_platform_types().items():
@@ -87,14 +87,17 @@ def unused_types(rows: list[PlatformListed]) -> list[str]:
 
 
 def spec_toml(spec: PlatformSpec) -> str:
-    """Return the text of a platform for a platform file, defaults included."""
+    """Return a platform as text for a platform file, with the default values."""
     import tomli_w
 
     return tomli_w.dumps({"platform": {spec.name: spec.to_dict()}})
 
 
 def clean() -> list[str]:
-    """Remove the remains of killed barelines on every type of platform; return a line for each."""
+    """Remove the leftovers of killed bareline processes, for all platform types.
+
+    Return a line for each leftover.
+    """
     lines = []
     for name, platform in load_platform_types().items():
         try:

@@ -1,6 +1,6 @@
-"""The former place of `bareline.platforms.localhost.local`.
+"""The former name of `bareline.platforms.localhost.local`.
 
-Platform types that ``bareline new platform`` wrote derive from the `LocalPlatform` of this place.
+Platform types that ``bareline new platform`` wrote derive from the `LocalPlatform` of this module.
 """
 
 from bareline.platforms.localhost.local import LocalAllocation, LocalOptions, LocalPlatform

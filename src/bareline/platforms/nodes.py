@@ -1,6 +1,6 @@
-"""The former place of `bareline.platforms.hosts.nodes`.
+"""The former name of `bareline.platforms.hosts.nodes`.
 
-Platform types of other packages import the interface of nodes from here.
+Platform types of other packages import the interface of nodes from this module.
 """
 
 from bareline.platforms.hosts.nodes import Nodes

@@ -19,15 +19,15 @@ from bareline.vocabulary.platform import Options
 
 
 class NullOptions(Options):
-    """Options of a null platform.
+    """Options of a null platform, whose times are drawn from a known distribution.
 
-    - `factor`: every planted time is multiplied by it: 2 is twice as slow.
-    - `seed`: seed of the planted draws.
-    - `nodes`: number of pretended nodes.
-    - `fail_every`: every k-th trial fails; 0 never.
+    - `factor`: factor of every planted time: 2 is twice as slow.
+    - `seed`: seed of the random times.
+    - `nodes`: number of simulated nodes.
+    - `fail_every`: a number k: every k-th trial fails; with 0, none fails.
     - `pause_s`: real time that a trial takes.
-    - `boot_spread`: relative spread of a factor that all trials of the platform share, drawn by its
-      name and seed: a single boot for the whole run.
+    - `boot_spread`: relative spread of a factor that all trials of the platform share, as in a run
+      with a single boot. The factor is drawn from the platform's name and seed.
     """
 
     pins: ClassVar[bool] = True  # planted values do not depend on the places of ranks
@@ -58,7 +58,7 @@ def draw(shape: str, spread: float, generator: np.random.Generator, n: int) -> A
 
 
 class NullAllocation(Allocation):
-    """Answers each command of the null probe with planted times."""
+    """Null nodes, which answer each command of the null probe with planted times."""
 
     def __init__(self, options: NullOptions, name: str) -> None:
         self._options = options
@@ -67,7 +67,7 @@ class NullAllocation(Allocation):
         self._boot = float(draw("lognormal", spread, self._generator("boot"), 1)[0])
 
     def _generator(self, purpose: object) -> np.random.Generator:
-        """Return the generator of a trial, by its number, or of another draw, by its name."""
+        """Return the random generator of a trial, by its number, or of another draw, by name."""
         key = f"{self._name}:{self._options.seed}:{purpose}"
         digest = hashlib.sha256(key.encode()).digest()
         return np.random.default_rng(int.from_bytes(digest[:8], "big"))
@@ -104,7 +104,7 @@ class NullAllocation(Allocation):
 
 
 class NullPlatform(Platform[NullOptions]):
-    """Planted distributions, to test bareline itself."""
+    """The platform type with planted distributions, for tests of bareline itself."""
 
     type_name = "null"
     summary = "planted distributions, to test bareline itself"

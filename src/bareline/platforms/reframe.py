@@ -1,8 +1,8 @@
-"""A site's ReFrame configuration as platforms: one for each partition with an environment.
+"""Platforms from a site's ReFrame configuration: one per partition and environment.
 
-The input is JSON: a configuration in JSON, or the output of ``reframe --show-config`` for one
-in Python, which is a program and is not run here. The names are the same as in imported results of
-ReFrame get, so that both meet.
+The input is JSON: a configuration in JSON, or the output of ``reframe --show-config`` for one in
+Python, which is a program and is not run here. Platforms of imported ReFrame results have the same
+names.
 
 References
 ----------
@@ -45,7 +45,7 @@ class _Processor(_Part):
 
 
 class _Environment(_Part):
-    """Modules and variables; the latter were called otherwise until ReFrame 4."""
+    """Modules and variables of an environment; variables had another key before ReFrame 4."""
 
     name: str = ""
     modules: _Few[str | dict[str, Any]] = Field(default_factory=list)
@@ -76,7 +76,7 @@ class _Config(_Part):
 
 
 def read_site(file: Path) -> SitePlatforms:
-    """Read the platforms of a ReFrame configuration."""
+    """Return the platforms of a ReFrame configuration."""
     content = read_site_file(file, DESCRIPTION.size_bytes, _HOW)
     try:
         config = _Config.model_validate(parse_json(content))
@@ -101,7 +101,7 @@ def _add_partition(
     partition: _Partition,
     environments: Mapping[str, _Environment],
 ) -> None:
-    """Add a platform for each environment of a partition, or one without any."""
+    """Add a platform for each environment of a partition, or a single one if it has none."""
     for environ in partition.environs or [""]:
         title = f"{name}+{environ}" if environ else name
         notes = []

@@ -1,4 +1,4 @@
-"""The probes: one module each, found by name; see `bareline.probes.base`."""
+"""The probes (benchmarks and applications), found by name; see `bareline.probes.base`."""
 
 from bareline.probes.base import Probe, find_probe, load_probes
 

@@ -29,18 +29,18 @@ KERNEL_METRICS: Mapping[str, Metric] = {
 
 
 def squarest(ranks: int) -> tuple[int, int]:
-    """Cut a number of ranks into two factors, as equal as can be, the smaller one first."""
+    """Return the two most equal factors of a number of ranks, the smaller one first."""
     width = next(n for n in range(math.isqrt(ranks), 0, -1) if ranks % n == 0)
     return width, ranks // width
 
 
 class Kernel(Probe[Any]):
-    """A kernel: its time, its rate, and the part of the time that was communication.
+    """The probe of a kernel, which measures time, rate and the communication part of the time.
 
-    ``npb.cg`` is the program ``npb_cg``; its parameters have a ``problem_class``. ``compute`` and
-    ``communication`` are the largest over the ranks; together they exceed ``time`` where a rank
-    that computes longer keeps the rest waiting. The means over the ranks add up to ``time``.
-    ``imbalance`` is the largest over the mean computation time.
+    The probe ``npb.cg`` runs the program ``npb_cg``; the parameters include a ``problem_class``.
+    ``compute`` and ``communication`` are the largest values over the ranks. Their sum exceeds
+    ``time`` if a rank with more computation makes the other ranks wait. The means over the ranks
+    add up to ``time``. ``imbalance`` is the largest computing time divided by the mean.
     """
 
     def command(self, params: Any, layout: Layout) -> Command:
@@ -49,11 +49,11 @@ class Kernel(Probe[Any]):
         return native(self.name.replace(".", "_"), params.problem_class, *part, mpi=True)
 
     def iterations_asked(self, params: Any) -> int:
-        """Return how many of its iterations are to run; 0 for all of them."""
+        """Return the number of iterations to run; 0 for all iterations of the problem."""
         return 0
 
     def check_ranks(self, params: Any, ranks: int, *, where: str | None = None) -> None:
-        """Refuse a number of ranks that the benchmark is not defined for; name those around it."""
+        """Check that a number of ranks is valid for the benchmark; the error names valid ones."""
         size = params.problem_class
         if trouble := self.rank_rule(size, ranks):
             near = " or ".join(map(str, self._near_ranks(size, ranks)))
@@ -74,7 +74,7 @@ class Kernel(Probe[Any]):
 
     @abstractmethod
     def rank_rule(self, problem_class: str, ranks: int) -> str:
-        """Describe which rule a number of ranks breaks; "" when it breaks none."""
+        """Return the rule that a number of ranks violates; "" if it violates none."""
 
     def parse(self, params: Any, output: Output) -> ProbeReading:
         report = read_report(output, *self.name.split("."))
@@ -88,7 +88,7 @@ class Kernel(Probe[Any]):
         )
 
     def check_header(self, params: Any, header: Mapping[str, Any]) -> None:
-        """Raise ParseError: the output is of another problem."""
+        """Check that an output is of the requested problem, or raise ParseError."""
         reported = header.get("class")
         if reported != params.problem_class:
             raise ParseError(f"the output is of class {reported} instead of {params.problem_class}")
@@ -98,9 +98,9 @@ class Kernel(Probe[Any]):
         return {}
 
     def samples(self, params: Any, point: MeasuredPoint) -> list[Sample]:
-        """Turn the point of a complete output into samples.
+        """Return the samples of the point in a complete output.
 
-        Raises ParseError: its numbers contradict each other or the parameters.
+        Raises ParseError: the point's numbers contradict each other or the parameters.
         """
         iterations = self.iterations_asked(params)
         unverified = _unverified(point)

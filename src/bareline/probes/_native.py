@@ -1,4 +1,4 @@
-"""Read the output of bareline's own programs: JSON lines with a header, points and an end.
+"""The reader of bareline's own programs: JSON lines with a header, points and an end.
 
 ::
 
@@ -35,13 +35,13 @@ QUANTILES = ("min", "q1", "q3", "p95", "p99", "max")
 
 
 def native(program: str, *words: str, mpi: bool = False, storage_bytes: int = 0) -> Command:
-    """Run one of bareline's own programs."""
+    """Return the command of one of bareline's own programs."""
     argv = (f"{{native}}/{program}", *words)
     return Command(argv=argv, mpi=mpi, storage_bytes=storage_bytes)
 
 
 def options(params: object, *names: str) -> tuple[str, ...]:
-    """Return parameters as a program's options: ``budget_s`` becomes ``--budget``, without unit."""
+    """Return parameters as a program's options, without units: ``budget_s`` is ``--budget``."""
     words: list[str] = []
     for name in names:
         value = getattr(params, name)
@@ -55,7 +55,7 @@ def options(params: object, *names: str) -> tuple[str, ...]:
 
 
 def counted(**counts: int) -> tuple[str, ...]:
-    """Return numbers as options of one letter; 0 leaves the program's choice."""
+    """Return numbers as one-letter options; a number of 0 leaves the choice to the program."""
     words: list[str] = []
     for letter, count in counts.items():
         if count:
@@ -71,17 +71,20 @@ def spread_metrics(metric: str, unit: str, better: Better) -> dict[str, Metric]:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredPoint:
-    """One measured point: its parameters and the fields of its line."""
+    """A measured point: its parameters and the fields of its line."""
 
     coordinates: Mapping[str, Scalar]
     fields: Mapping[str, Any]
 
     def number(self, name: str) -> float:
-        """Return a numeric field, or raise ParseError: it is missing or no number."""
+        """Return a numeric field.
+
+        Raises ParseError: the field is missing or not a number.
+        """
         return _number(self.fields, name, self.coordinates)
 
     def positive(self, name: str, quantile: str = "") -> float:
-        """Return a time or rate, or its quantile, that cannot be zero or negative; see `number`."""
+        """Return a time or rate, or a quantile of it, which must be positive; see `number`."""
         value = self.quantile(name, quantile) if quantile else self.number(name)
         return positive(value, name, self)
 
@@ -95,7 +98,7 @@ class MeasuredPoint:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A complete output.
+    """The content of a complete output.
 
     - `cut`: the points that were left out because they exceeded their time budget.
     """
@@ -106,13 +109,19 @@ class Report:
 
     @property
     def point(self) -> MeasuredPoint:
-        """The point of an output that has one; ParseError where there are more."""
+        """The point of an output with one point.
+
+        Raises ParseError: the output has another number of points.
+        """
         if len(self.points) != 1:
             raise ParseError(f"the output has {len(self.points)} points instead of one")
         return self.points[0]
 
     def count(self, name: str) -> int:
-        """Return a count above zero of the header, or raise ParseError: it has none."""
+        """Return a positive count of the header.
+
+        Raises ParseError: the header has no such count.
+        """
         value = self.header.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ParseError(f"the header has {name} = {value!r}")
@@ -120,7 +129,10 @@ class Report:
 
     @property
     def requested_bytes(self) -> int:
-        """The size of an array in the header's options; ParseError where they lack it."""
+        """The size of an array, in bytes, from the options in the header.
+
+        Raises ParseError: the options have no size.
+        """
         options = self.header.get("options")
         size_bytes = options.get("size_bytes") if isinstance(options, Mapping) else None
         if isinstance(size_bytes, bool) or not isinstance(size_bytes, int):
@@ -128,9 +140,9 @@ class Report:
         return size_bytes
 
     def check(self, params: object, *names: str) -> None:
-        """Compare the parameters in the program's output with the requested ones.
+        """Check that the parameters in the program's output are the requested parameters.
 
-        Raises ParseError: it did something else.
+        Raises ParseError: the program used other parameters.
         """
         printed_values = self.header.get("options")
         for name in names:
@@ -148,10 +160,10 @@ def _same_value(printed: object, wanted: object) -> bool:
 
 
 def read_report(output: Output, program: str, benchmark: str) -> Report:
-    """Read a complete output of one of bareline's own programs.
+    """Return the content of a complete output of one of bareline's own programs.
 
-    Raises ParseError: it is empty, truncated, damaged, of another program or benchmark, or a
-    point's result was not verified.
+    Raises ParseError: the output is empty, truncated, damaged, of another program or benchmark, or
+    a point's result was not verified.
     """
     lines = output.stdout.splitlines()
     if not lines:
@@ -181,7 +193,10 @@ def read_report(output: Output, program: str, benchmark: str) -> Report:
 
 
 def read_object(line: str, number: int) -> dict[str, Any]:
-    """Read a line of a program, or raise ParseError: it is not a JSON object."""
+    """Return the JSON object in a line of a program.
+
+    Raises ParseError: the line is not a JSON object.
+    """
     try:
         row = json.loads(line)
     except ValueError as error:
@@ -210,7 +225,10 @@ def _number(fields: Mapping[str, Any], name: str, point: Mapping[str, Scalar]) -
 
 
 def positive(value: float, name: str, point: MeasuredPoint) -> float:
-    """Return a time or rate back that cannot be zero or negative; raises ParseError where it is."""
+    """Return a time or rate unchanged, if it is positive.
+
+    Raises ParseError: the value is zero or negative.
+    """
     if value <= 0:
         raise ParseError(f"the point {dict(point.coordinates)} has {name} = {value}")
     return value
@@ -219,7 +237,7 @@ def positive(value: float, name: str, point: MeasuredPoint) -> float:
 def spread_samples(
     point: MeasuredPoint, series: str, metric: str, coordinates: Mapping[str, Scalar]
 ) -> Iterable[Sample]:
-    """Yield a series' median as `metric` and its other quantiles as ``metric_min`` and so on."""
+    """Yield a series' median as `metric`, and its other quantiles as ``metric_min`` etc."""
     median = positive(point.quantile(series, "median"), metric, point)
     yield Sample(metric, median, coordinates)
     for name in QUANTILES:
@@ -234,13 +252,13 @@ _PRINTED = re.compile(r"^Core: (\w+)$", re.MULTILINE)
 
 
 def kernels_of_header(header: Mapping[str, Any]) -> dict[str, Scalar]:
-    """Return the fact from the header of one of our programs, empty where it has none."""
+    """Return the fact of the used kernels from a program's header; empty if the header has none."""
     kernels = header.get("blas_kernels")
     return {BLAS_KERNELS: kernels} if isinstance(kernels, str) and kernels else {}
 
 
 def build_of_header(header: Mapping[str, Any]) -> dict[str, Scalar]:
-    """Return the facts of how a program was compiled; empty where its header has none."""
+    """Return the facts of how a program was compiled; empty if its header has none."""
     compiled = header.get("compiled")
     if not isinstance(compiled, dict):
         return {}
@@ -252,24 +270,27 @@ def build_of_header(header: Mapping[str, Any]) -> dict[str, Scalar]:
 
 
 def kernels_printed(output: Output) -> dict[str, Scalar]:
-    """Return the fact from a program that ran with `TELL_KERNELS`; processes may differ."""
+    """Return the fact of the used kernels from a program that ran with `TELL_KERNELS`.
+
+    Different processes may use different kernels.
+    """
     kernels = sorted(set(_PRINTED.findall(output.stderr)))
     return {BLAS_KERNELS: ", ".join(kernels)} if kernels else {}
 
 
 class Nodebench(Probe[P]):
-    """A benchmark of nodebench, which is called as the probe is behind its layer.
+    """The probe of a benchmark of nodebench, named by the part of the probe's name after its layer.
 
-    - `options`: parameters that are the program's options, in their order. The layout's threads
-      follow ``mode``: one thread leaves the number to the mode.
-    - `repeated`: parameters that the header of the output has to repeat.
+    - `options`: parameters that are options of the program, in order. The option for the layout's
+      threads follows ``mode``; with one thread, the mode decides their number.
+    - `repeated`: parameters that the header of the output must contain.
     """
 
     options: ClassVar[tuple[str, ...]] = ()
     repeated: ClassVar[tuple[str, ...]] = ()
 
     def words(self, params: P) -> Iterable[str]:
-        """Name the parameters that are options, where that depends on them."""
+        """Return the names of the parameters that are options of the program."""
         return self.options
 
     def command(self, params: P, layout: Layout) -> Command:
@@ -282,11 +303,11 @@ class Nodebench(Probe[P]):
 
     @property
     def benchmark(self) -> str:
-        """Its name in the program."""
+        """Name of the benchmark in the program."""
         return self.name.partition(".")[2]
 
     def parse(self, params: P, output: Output) -> ProbeReading:
-        """Read the samples, the compiler's options, and the kernels of the BLAS, if any."""
+        """Return the samples, the compiler's options, and the kernels of the BLAS, if any."""
         report = read_report(output, "nodebench", self.benchmark)
         report.check(params, *self.repeated)
         return ProbeReading(
@@ -298,12 +319,12 @@ class Nodebench(Probe[P]):
 
     @abstractmethod
     def samples(self, params: P, report: Report) -> Iterable[Sample]:
-        """Turn a complete output that is of these parameters into samples."""
+        """Return the samples of a complete output that is of these parameters."""
 
     def caveats_of(self, report: Report) -> tuple[str, ...]:
-        """Return the reasons to doubt the whole output."""
+        """Return the reasons to doubt all values of the output."""
         return ()
 
     def arrays_of(self, report: Report) -> Mapping[str, int]:
-        """Return the size in bytes of each array: see `ProbeReading`."""
+        """Return the size in bytes of each array; see `ProbeReading`."""
         return {}

@@ -1,9 +1,9 @@
-"""The places of a job's ranks, the carrier of their messages, and the MPI library: ``mpiplace``.
+"""The placement of a job's ranks, the transport of messages, and the MPI library: ``mpiplace``.
 
-It is not a probe, since nothing is measured: it is a launch in addition to the trials, so that
-libraries can print their choices without slowing a trial down. Their lines were taken from Open MPI
-4.1, MPICH 4.0 and UCX 1.13; the lines of libfabric's providers in MPICH and Intel MPI are from
-their documentation.
+``mpiplace`` is not a probe, because it measures nothing. It is launched in addition to the trials,
+so that libraries can print their choices without slowing down a trial. The patterns of these lines
+come from outputs of Open MPI 4.1, MPICH 4.0 and UCX 1.13, and for libfabric's providers in MPICH
+and Intel MPI from the documentation.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ PLACE = Command(argv=("{native}/mpiplace",), mpi=True, env=_TELLING)
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """Where a rank is.
+    """The node, processors and memory domains of a rank.
 
-    - `node`: number of its node, by the first rank on it.
-    - `cpus`, `packages`, `numa`: hardware threads that it may use, and the sockets and NUMA domains
-      that these are in.
-    - `cores`: so many cores; 0 where that is not known.
-    - `machine_packages`, `machine_numa`: sockets and NUMA domains that the node has.
+    - `node`: number of the rank's node, which is the number of the first rank on the node.
+    - `cpus`, `packages`, `numa`: hardware threads that the rank may use, and the sockets and NUMA
+      domains of these threads.
+    - `cores`: number of cores of these threads; 0 if unknown.
+    - `machine_packages`, `machine_numa`: number of sockets and NUMA domains of the node.
     """
 
     node: int
@@ -75,12 +75,13 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Observations of a job.
+    """The observations of a job.
 
-    - `jobs`: so many jobs it was: more than one where the library does not belong to the launcher.
+    - `jobs`: number of separate MPI jobs; more than one if the library does not belong to the
+      launcher.
     - `built_with`, `library`: title and version of the library that the program was compiled for,
-      and of that it ran with; "" where bareline does not know it.
-    - `carriers`: the carriers of messages, in the library's words: ``UCX tcp/eth0``.
+      and of the library that it ran with; "" if unknown.
+    - `carriers`: the transports of messages, in the library's words: ``UCX tcp/eth0``.
     - `compiled`: facts of how the program was compiled.
     """
 
@@ -93,12 +94,15 @@ class Seen:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """Which kinds of carriers there are: ``shm``, ``tcp``, ``other``."""
+        """The kinds of transports: ``shm``, ``tcp``, ``other``."""
         return frozenset(_kind_of(carrier.partition(" ")[2]) for carrier in self.carriers)
 
 
 def read_place(output: Output) -> Seen:
-    """Read the output of a launch, or raise ParseError: it is not complete."""
+    """Return the observations in the output of a launch.
+
+    Raises ParseError: the output is not complete.
+    """
     # Libraries also print on stdout.
     lines = [line for line in output.stdout.splitlines() if line.startswith("{")]
     jobs = sum('"program":"mpiplace"' in line for line in lines)
@@ -119,7 +123,7 @@ def _kind_of(carrier: str) -> str:
 
 
 def library_named(text: str) -> str:
-    """Return the title and version of a library out of its own words; "" where it is not known."""
+    """Return the title and version of a library from its version text; "" if unknown."""
     match = _LIBRARY.search(text)
     if match is None:
         return ""
@@ -129,7 +133,7 @@ def library_named(text: str) -> str:
 
 
 def carriers(text: str) -> tuple[str, ...]:
-    """Return the carriers of messages, except from a rank to itself, in alphabetical order."""
+    """Return the transports of messages between different ranks, in alphabetical order."""
     names: set[str] = set()
     for part, pattern in _LISTS.items():
         words = " ".join(pattern.findall(text)).split()

@@ -1,7 +1,7 @@
-"""Probes, and the way in which they are found.
+"""The interface of probes, and the search for them.
 
-A probe is one module of this package that ends in ``PROBE = ...``, or a row of one that ends in
-``PROBES = (...)``. Plug-ins install theirs under the entry-point group ``bareline.probes``.
+A probe is a module of this package that ends in ``PROBE = ...``, or a table row of a module that
+ends in ``PROBES = (...)``. Plug-ins install probes under the entry-point group ``bareline.probes``.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ P = TypeVar("P")
 
 @dataclass(frozen=True, slots=True)
 class ProbeReading:
-    """The content of one successful output.
+    """The content of a successful output.
 
     - `samples`: the measured values.
     - `caveats`: the reasons to doubt the whole trial, as codes of `CAVEATS`.
-    - `facts`: the facts of the platform that only a running program finds out.
-    - `arrays`: the size in bytes of each array, by the prefix of the metrics that it belongs to.
-      The metrics of an array that fits into the platform's last-level cache get the caveat
-      `in-cache`, because their rate is not the rate of memory.
+    - `facts`: facts of the platform that only a running program can find.
+    - `arrays`: the size in bytes of each array, by the prefix of the array's metrics. The metrics
+      of an array that fits into the platform's last-level cache get the caveat `in-cache`, because
+      their rate is not the rate of memory.
     """
 
     samples: tuple[Sample, ...]
@@ -56,21 +56,21 @@ class ProbeReading:
 
 
 class Probe(ABC, Generic[P]):
-    """One benchmark or application that bareline can run and read.
+    """A benchmark or application whose program bareline runs and whose output it reads.
 
     - `name`: layer and benchmark, e.g. ``mpi.allreduce``.
-    - `layer`: its rung of the ladder.
-    - `title`: its headline metric, as the subject of a sentence: "TCP throughput (nuttcp)".
+    - `layer`: layer of the system that the probe measures, from processor to application.
+    - `title`: name of the main metric, as the subject of a sentence: "TCP throughput (nuttcp)".
     - `summary`: one line for ``bareline probes``.
     - `params`: frozen dataclass of parameters; every field has a default.
-    - `metrics`: every metric that a successful trial delivers. The first is the headline: verdicts
-      and adaptive stopping look at it.
-    - `min_ranks`: fewest ranks it can run with.
-    - `nodes`: nodes that it measures between; None where the layout gives their number. A study
-      can set another number (``nodes = 1``: both ends on one node).
-    - `collective`: it measures a function that all ranks call together: where simulated, its
-      headline is the mean of a loop of calls.
-    - `source`: where the benchmark is defined: the field's usual program or a publication.
+    - `metrics`: every metric that a successful trial delivers. The first is the main metric, which
+      verdicts and adaptive stopping use.
+    - `min_ranks`: least number of ranks.
+    - `nodes`: number of nodes between which the probe measures; None if the layout defines it. A
+      study can set another number (with ``nodes = 1``, both ends are on one node).
+    - `collective`: whether the probe measures a function that all ranks call together. On a
+      simulated platform, its main metric is then the mean of a loop of calls.
+    - `source`: definition of the benchmark: the usual program of the field, or a publication.
     """
 
     name: ClassVar[str]
@@ -90,18 +90,18 @@ class Probe(ABC, Generic[P]):
 
     @abstractmethod
     def parse(self, params: P, output: Output) -> ProbeReading | Iterable[Sample]:
-        """Read the output of a successful launch; pure, and called once for an output.
+        """Return the values in the output of a successful launch; pure, called once per output.
 
-        Samples without a `ProbeReading` are the form of version 0.3: the probe's methods
-        `caveats`, `facts` and `arrays` then complete them.
+        A probe for version 0.3 returns samples without a `ProbeReading`; its methods `caveats`,
+        `facts` and `arrays` are then also called.
 
         Raises ParseError: the output differs from a successful one.
         """
 
     def check_ranks(self, params: P, ranks: int, *, where: str | None = None) -> None:
-        """Refuse a number of ranks that the benchmark cannot run with.
+        """Check that the benchmark can run with a number of ranks.
 
-        Raises ProbeError: it cannot; the hint names numbers that it can.
+        Raises ProbeError: it cannot; the hint names possible numbers.
         """
         if ranks < self.min_ranks:
             raise ProbeError(
@@ -113,7 +113,7 @@ class Probe(ABC, Generic[P]):
     def delivers(self, params: P) -> Mapping[str, Metric]:
         """Return the metrics without which a trial with these parameters has failed.
 
-        All of them, except where the program itself prints fewer with some option.
+        By default, these are all metrics; with some options a program prints fewer.
         """
         return self.metrics
 
@@ -131,11 +131,11 @@ class Probe(ABC, Generic[P]):
 
     @property
     def headline(self) -> str:
-        """The metric that verdicts and adaptive stopping look at."""
+        """The name of the main metric, which verdicts and adaptive stopping use."""
         return next(iter(self.metrics))
 
     def make_params(self, given: Mapping[str, Scalar], *, where: str | None = None) -> P:
-        """Turn a study's parameters into this probe's own, checked.
+        """Return a study's parameters as this probe's checked parameters.
 
         Raises ProbeError: a parameter is unknown, of the wrong type or out of range.
         """
@@ -161,7 +161,7 @@ class Probe(ABC, Generic[P]):
         return checked
 
     def defaults(self) -> dict[str, Scalar]:
-        """Return the parameters and their defaults."""
+        """Return the parameters with their default values."""
         return {
             field.name: field.default
             for field in fields(self.params)  # type: ignore[arg-type]
@@ -169,7 +169,7 @@ class Probe(ABC, Generic[P]):
         }
 
     def declaration(self) -> dict[str, Any]:
-        """Return the declaration of this probe for an analysis, as it is kept in a run."""
+        """Return the declaration of this probe, which a run stores for its analysis."""
         return {
             "layer": self.layer.value,
             "title": self.title,
@@ -179,9 +179,9 @@ class Probe(ABC, Generic[P]):
         }
 
     def read(self, params: P, output: Output) -> ProbeReading:
-        """Parse an output once and check the samples against the declared metrics.
+        """Return the content of an output, checked against the declared metrics.
 
-        Raises ParseError: a declared metric is missing, an undeclared one is there, a value is not
+        Raises ParseError: a declared metric is missing, a metric is not declared, a value is not
         finite, a time or rate is negative, or a point appears twice.
         """
         parsed = self.parse(params, output)
@@ -219,7 +219,7 @@ K = TypeVar("K", bound=Probe[Any])
 
 
 def declared(kind: type[K], name: str, **row: Any) -> K:
-    """Make the probe of a row of a table: the class of such probes leaves the rest open.
+    """Return the probe of a table row, which sets attributes that the probe class leaves open.
 
     Raises TypeError: the row has an attribute that the class lacks.
     """
@@ -243,7 +243,7 @@ _PACKAGE = "bareline.probes"
 
 @cache
 def _adapter_of(params: Any) -> Any:
-    """Return the checker of parameters; made once, since that takes milliseconds."""
+    """Return the checker of parameters; it is cached, because its creation takes milliseconds."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(params)
@@ -251,10 +251,10 @@ def _adapter_of(params: Any) -> Any:
 
 @cache
 def load_probes() -> Mapping[str, Probe[Any]]:
-    """Find every probe of this package and of installed plug-ins, by name.
+    """Return every probe of this package and of installed plug-ins, by name.
 
-    Raises PluginError: two probes share a name, or a plug-in is not a probe.
-    Raises ProbeError: one has a metric in a unit that is not stored.
+    Raises PluginError: two probes have the same name, or a plug-in is not a probe.
+    Raises ProbeError: a probe has a metric in a unit that cannot be stored.
     """
     plugins = chain(own(_PACKAGE, "PROBE", deep=True), brought(_PACKAGE))
     probes = list(checked("probe", plugins, Probe))
@@ -272,7 +272,7 @@ def load_probes() -> Mapping[str, Probe[Any]]:
 
 
 def is_probe(name: str) -> bool:
-    """Whether a probe has this name; of bareline's own probes, only its layer is imported."""
+    """Return whether a probe has this name; of bareline's probes, only one layer is imported."""
     if load_probes.cache_info().currsize or has_plugins(_PACKAGE):
         return name in load_probes()
     family = f"{_PACKAGE}.{name.partition('.')[0]}"
@@ -282,7 +282,7 @@ def is_probe(name: str) -> bool:
 def find_probe(name: str, *, where: str | None = None) -> Probe[Any]:
     """Return the probe of this name.
 
-    Raises ProbeError: there is none; the message names the closest.
+    Raises ProbeError: there is no such probe; the message contains similar names.
     """
     probes = load_probes()
     if name in probes:
@@ -317,7 +317,7 @@ class ProbeListed(TypedDict):
 
 
 def probe_rows(name: str | None = None) -> list[ProbeListed]:
-    """List the probes, or one of them, with parameters and metrics.
+    """Return all probes, or the named one, with parameters and metrics.
 
     Raises ProbeError: there is no probe of that name.
     """
@@ -338,9 +338,9 @@ def _probe_row(probe: Probe[Any]) -> ProbeListed:
 
 
 def required_programs() -> Mapping[str, tuple[str, ...]]:
-    """Return the external programs that probes run, with their probes.
+    """Return the external programs that probes run, each with its probes.
 
-    The shell is not a benchmark.
+    The shell is left out, because it is not a benchmark.
     """
     needed: dict[str, list[str]] = {}
     for probe in load_probes().values():

@@ -1,8 +1,9 @@
-"""``fleetbench``, our program for all nodes of a fleet in one job, to find the bad ones.
+"""The probes of ``fleetbench``, which tests all nodes of a fleet in one job for bad nodes.
 
-Every node computes and streams at once. All pairs of nodes meet in the rounds of a round robin
-tournament, or a sample does. Short messages of a round's pairs go at once; long ones one pair after
-another, since pairs that share a switch would take from each other.
+All nodes compute and stream memory at the same time. Then pairs of nodes exchange messages in
+rounds, as in a round robin tournament: all pairs, or a sample. In a round, the pairs send short
+messages at the same time, but long messages one pair after the other, because pairs on the same
+switch would disturb each other.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ NAMES = ("--names", "{nodes}")
 
 
 def read_fleet(output: Output, benchmark: str) -> tuple[Report, tuple[str, ...]]:
-    """Read a complete output and the name of each rank's node.
+    """Return the content of a complete output, and the name of each rank's node.
 
-    Raises ParseError: it differs from the program's output, or names do not fit the ranks.
+    Raises ParseError: the output is not complete and valid, or its names do not fit the ranks.
     """
     report = read_report(output, "fleetbench", benchmark)
     hosts = report.header.get("hosts")
@@ -44,7 +45,7 @@ def read_fleet(output: Output, benchmark: str) -> tuple[Report, tuple[str, ...]]
 
 
 def _names(given: list[str], hosts: list[str]) -> tuple[str, ...]:
-    """Choose the platform's names in the order of the ranks, which the hosts' own names show."""
+    """Return the platform's node names in the order of the ranks, which the hosts' names show."""
     short = [host.partition(".")[0] for host in hosts]
     by_host = {name.partition(".")[0]: name for name in given}
     if len(given) != len(hosts):
@@ -55,7 +56,7 @@ def _names(given: list[str], hosts: list[str]) -> tuple[str, ...]:
 
 
 def node_of(point: MeasuredPoint, key: str, names: tuple[str, ...]) -> str:
-    """Return the name of the node that a point names by its rank.
+    """Return the name of the node whose rank a point contains.
 
     Raises ParseError: there is no such rank.
     """
@@ -69,8 +70,8 @@ def node_of(point: MeasuredPoint, key: str, names: tuple[str, ...]) -> str:
 class NodeParams:
     """Parameters of the computation on every node.
 
-    - `duration_s`: how long all its cores compute: long enough for a limit of power or heat to
-      show.
+    - `duration_s`: how long all cores of a node compute: long enough to reach limits of power or
+      heat.
     """
 
     duration_s: Annotated[float, Field(gt=0, le=600)] = 0.5
@@ -80,15 +81,19 @@ class NodeParams:
 class NodeMemoryParams(NodeParams):
     """Parameters of the memory streams of every node.
 
-    - `duration_s`: how long all its cores stream.
-    - `array_bytes`: each of a node's three arrays; together well above its caches.
+    - `duration_s`: how long all cores of a node stream.
+    - `array_bytes`: size of each of a node's three arrays, which together should be much larger
+      than its caches.
     """
 
     array_bytes: Annotated[int, Field(ge=1 << 16, le=1 << 40)] = 128 << 20
 
 
 class EachNode(Probe[Any]):
-    """Work on all cores of every node, sustained; its parameters are the program's options."""
+    """The probe of sustained work on all cores of every node.
+
+    Its parameters are options of the program.
+    """
 
     benchmark: ClassVar[str]
 
@@ -108,14 +113,15 @@ class EachNode(Probe[Any]):
 
 @dataclass(frozen=True, slots=True)
 class PairParams:
-    """Parameters of the links.
+    """Parameters of the measurement between pairs of nodes.
 
-    - `pairs`: "all", "sampled" (at distances of powers of two: 2 log2 N rounds), or "auto": all of
+    - `pairs`: "all", "sampled" (at distances of powers of two: 2 log2 N rounds), or "auto": all for
       up to 32 nodes, else sampled.
-    - `together`: long messages of a round's pairs at once: the loss of a switch under load.
-    - `size_bytes`: of a long message, which both ends send at once.
-    - `repeats`: long messages of a pair; their median counts.
-    - `iterations`: short messages there and back, of a pair; their median counts.
+    - `together`: whether the pairs of a round also send long messages at the same time, which shows
+      the loss of a switch under load.
+    - `size_bytes`: size of a long message, which both ends send at the same time.
+    - `repeats`: number of long messages of a pair, of which the median counts.
+    - `iterations`: number of round trips of short messages of a pair, of which the median counts.
     """
 
     pairs: Literal["auto", "all", "sampled"] = "auto"
@@ -126,7 +132,7 @@ class PairParams:
 
 
 class EachPair(Probe[PairParams]):
-    """Latency of 8 bytes, and bandwidth each way of an exchange, between the nodes of a fleet."""
+    """The probe of 8 byte latency and of bandwidth in each direction, between nodes of a fleet."""
 
     name: ClassVar[str] = "mpi.each_pair"
     layer: ClassVar[Layer] = Layer.MPI

@@ -1,6 +1,6 @@
-"""The null probe: planted distributions instead of measurements.
+"""The null probe: random values of a known distribution instead of measurements.
 
-It tests runner, statistics and comparison end to end, because the truth is known.
+The probe tests runner, statistics and comparison end to end, because the true values are known.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class NullParams:
     - `spread`: relative spread; 0 gives a constant.
     - `shape`: family of the distribution.
     - `points`: number of points in a trial, each with the same distribution.
-    - `drift`: relative growth per trial of the run, as a warming machine would show.
+    - `drift`: relative growth per trial of the run, as on a machine that warms up.
     """
 
     median_s: Annotated[float, Field(gt=0)] = 1e-3
@@ -37,7 +37,7 @@ class NullParams:
 
 
 class NullProbe(Probe[NullParams]):
-    """Planted times; only the null platform can run it."""
+    """The probe of planted times; only the null platform can run it."""
 
     name: ClassVar[str] = "null"
     layer: ClassVar[Layer] = Layer.APP

@@ -140,7 +140,7 @@ def _lines_by_kind(path: Path, lines: Sequence[Line]) -> dict[str, list[Line]]:
 def _ranks(path: Path, lines: Sequence[Line], header: _Header) -> pl.DataFrame:
     """Return the table of ranks.
 
-    Raises ProfileError: the ranks are not those that the header names.
+    Raises ProfileError: the ranks differ from the ranks in the header.
     """
     ranks = _frame(path, lines, RANK_COLUMNS, "rank")
     numbers = ranks["rank"]
@@ -244,7 +244,9 @@ def _parse(path: Path, texts: Sequence[bytes]) -> Iterator[Line]:
         try:
             line = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise _not_json(path, number, last) from error
+            if 1 < number < last:
+                raise _damaged(path, "a line is not JSON", number) from error
+            raise _unfit_end(path, number) from error
         if not isinstance(line, dict):
             raise _damaged(path, "a line is not an object", number)
         if _HALF.search(text) and _has_half(line):
@@ -252,10 +254,8 @@ def _parse(path: Path, texts: Sequence[bytes]) -> Iterator[Line]:
         yield line
 
 
-def _not_json(path: Path, number: int, last: int) -> ProfileError:
-    """Return the error for a line that is not JSON; the last line may have been cut off."""
-    if 1 < number < last:
-        return _damaged(path, "a line is not JSON", number)
+def _unfit_end(path: Path, number: int) -> ProfileError:
+    """Return the error for a first or last line of a profile that is not JSON."""
     reason = "is not a bareline profile" if number == 1 else "the profile is cut off"
     return ProfileError(reason, where=str(path), hint=_AGAIN)
 

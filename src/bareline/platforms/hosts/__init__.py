@@ -1,4 +1,4 @@
-"""The operation of nodes, wherever they are: processes, launchers, scripts, layers and images."""
+"""Operation of nodes of any platform: processes, launchers, scripts, layers and images."""
 
 from typing import Any
 

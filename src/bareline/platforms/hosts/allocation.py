@@ -1,4 +1,4 @@
-"""Common parts of all platforms of real hosts: programs on nodes, servers, MPI, files."""
+"""Common parts of all platforms with real hosts: programs on nodes, servers, MPI, files."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ _NATIVE_PROGRAM = re.compile(r"\{native\}/([\w.-]+)")
 
 
 def _words(command: Command) -> tuple[str, ...]:
-    """Return the words of a command, and of its server."""
+    """Return the words of a command, and the words of its server."""
     if command.server is None:
         return command.argv
     return command.argv + command.server.argv
 
 
 def mentions(command: Command, placeholder: str) -> bool:
-    """Return whether a command has a placeholder somewhere."""
+    """Return whether any word of a command contains a placeholder."""
     variables = tuple(value for _, value in command.env)
     sign = f"{{{placeholder}}}"
     return any(sign in text for text in _words(command) + variables)
 
 
 def _native_programs(command: Command) -> list[str]:
-    """List the programs of bareline's own that a command names."""
+    """Return the names of bareline's own programs that a command uses."""
     names: list[str] = []
     for word in _words(command):
         names += _NATIVE_PROGRAM.findall(word)
@@ -62,7 +62,7 @@ def _native_programs(command: Command) -> list[str]:
 
 
 def expand(part: str, values: Mapping[str, str]) -> str:
-    """Replace placeholders by values, and the placeholder of a brace by a brace."""
+    """Replace placeholders by values, and the placeholder for a brace by a brace."""
     all_values = {BRACE.strip("{}"): "{", **values}
     return _PLACEHOLDER.sub(lambda match: all_values.get(match[1], ""), part)
 
@@ -70,8 +70,8 @@ def expand(part: str, values: Mapping[str, str]) -> str:
 class HostsAllocation(Nodes):
     """Nodes on which programs can be started one by one and as MPI jobs.
 
-    A trial costs one script on each node, for all its housekeeping. A node that is lost in
-    mid-trial ends the trial, and the error names it.
+    A trial needs one script on each node, which does all housekeeping. If a node is lost during a
+    trial, the trial ends with an error that names the node.
     """
 
     #: Whether the last argument of `node_argv` is a line for a shell, with all inside.
@@ -93,11 +93,11 @@ class HostsAllocation(Nodes):
         self._is_tidy = False
 
     def background(self, token: str) -> AbstractContextManager[None]:
-        """Run the background work of the nodes only while a trial runs."""
+        """Return a context in which the nodes' background work runs, for one trial."""
         return contextlib.nullcontext()
 
     def end_marked(self, token: str) -> None:
-        """Kill all processes with a trial's mark on any node."""
+        """Kill all processes on the nodes that have the mark of a trial."""
         kill_marked(token)
 
     def prepare(self, command: Command) -> None:
@@ -111,7 +111,7 @@ class HostsAllocation(Nodes):
 
     @contextmanager
     def talking(self, nodes: Sequence[int]) -> Iterator[NodeChannel]:
-        """Open the channel to the per-trial housekeeping script."""
+        """Open the channel to the housekeeping script of a trial, on these nodes."""
         lines = self.talk_lines(nodes, house_script() + "keep_house\n", [])
         with conversation(lines, self.launch_environment()) as talk:
             yield talk
@@ -140,7 +140,7 @@ class HostsAllocation(Nodes):
                 self.end_marked(token)
 
     def _used_nodes(self, command: Command, layout: Layout) -> list[int]:
-        """Return the nodes that a trial needs, its server's included."""
+        """Return the indices of the nodes that a trial needs, with the node of its server."""
         used = {self._index(command.node)}
         if command.mpi:
             used = set(range(layout.nodes))
@@ -149,7 +149,7 @@ class HostsAllocation(Nodes):
         return sorted(used)
 
     def _values_of(self, command: Command, layout: Layout, token: str) -> dict[str, str]:
-        """Return the values of placeholders; folders that a trial does not need are empty."""
+        """Return the values of placeholders; a folder that the trial does not need is ""."""
         ranked = fold(node.name for node in self.nodes[: layout.nodes])
         values = {"native": "", "workdir": "", "nodes": ranked}
         if mentions(command, "native"):
@@ -162,21 +162,25 @@ class HostsAllocation(Nodes):
         return values
 
     def _shared_cores(self, nodes: Sequence[int]) -> dict[str, int]:
-        """Return the cores of each node whose other programs are looked for."""
+        """Return the number of cores of each node that other programs may also use.
+
+        The housekeeping of a trial looks for other programs on these nodes. Empty if there can be
+        none.
+        """
         if not self.others_use:
             return {}
         shared = [self.nodes[node] for node in nodes]
         return {node.name: node.cores for node in shared}
 
     def _check_tools(self, nodes: Sequence[int], tools: Sequence[str]) -> None:
-        """Raise ToolMissing: a node's container lacks a program."""
+        """Check that the containers of all nodes have the programs, or raise ToolMissing."""
         for node in nodes:
             for tool in tools:
                 if not self.has_tool(node, tool):
                     raise tool_missing(tool, where=self.nodes[node].name)
 
     def _storage_caveats(self, house: Housekeeping, folder: str, needed_bytes: int) -> list[str]:
-        """Check that a folder has enough space on every node, and return its caveats."""
+        """Check that a folder has enough free space on every node; return the storage's caveats."""
         caveats: list[str] = []
         if needed_bytes:
             for storage in house.storage():
@@ -244,11 +248,14 @@ class HostsAllocation(Nodes):
         return self.mpi_argv(self.inside(argv), layout, env, cwd)
 
     def launch_environment(self, mark: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Return the environment of the local program that starts a trial, with its `mark`."""
+        """Return the environment of the local program that starts a trial.
+
+        - `mark`: the variable that marks the trial's processes.
+        """
         return local_environment(mark)
 
     def explain_failure(self, stderr: str) -> None:
-        """Look whether a launch failed because of the platform."""
+        """Raise an error if a launch failed because of the platform, as its error output shows."""
 
     def exit_code_of(self, command: Command, ended: Finished) -> int:
         """Return the exit code of a trial's program from the exit code of its starter."""
@@ -258,7 +265,7 @@ class HostsAllocation(Nodes):
         return ended.exit_code
 
     def inside(self, argv: Sequence[str]) -> list[str]:
-        """Return the command that starts a program of a trial: in its container, if it has one."""
+        """Return the command that starts a program of a trial, in a container if there are any."""
         return self.boxes.enter(argv) if self.boxes else list(argv)
 
     @contextmanager
@@ -286,7 +293,7 @@ class HostsAllocation(Nodes):
             yield {**located, **chosen}
 
     def node_facts(self) -> dict[str, Scalar]:
-        """Return the facts of every node, by a script; see `bareline.facts.gather`."""
+        """Return the facts of every node, gathered by a script; see `bareline.facts.gather`."""
         from bareline.facts.gather import gather, script
 
         folder = self.work_folder()
@@ -303,15 +310,15 @@ class HostsAllocation(Nodes):
         return checksum
 
     def _server_node(self, server: Server, layout: Layout) -> int:
-        """Return the node of a server: -1 is the last of the layout's nodes."""
+        """Return the index of a server's node; -1 in `server` is the last node of the layout."""
         return server.node if server.node >= 0 else layout.nodes + server.node
 
     def clean_stderr(self, text: str) -> str:
-        """Return a program's errors without the lines that the way to the node adds."""
+        """Return a program's error output without lines that the connection to the node adds."""
         return text
 
     def has_tool(self, node: int, tool: str) -> bool:
-        """Return whether a program is on a node's path; asked once."""
+        """Return whether a program is on a node's path; each node is asked once per program."""
         if (node, tool) not in self._tools:
             look = self.inside(["sh", "-c", 'command -v "$1"', "sh", tool])
             self._tools[node, tool] = self.on_node(node, look).exit_code == 0
@@ -323,11 +330,11 @@ class HostsAllocation(Nodes):
             self._is_tidy = True
 
     def judge_storage(self, storage: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
-        """Check the free space of a folder; return the caveats of the layers above the device.
+        """Check the free space of a folder; return the caveats of the storage layers.
 
         - `storage`: the output of the script `look_at_storage` on a node.
 
-        Raises PlatformError: there is less free than needed.
+        Raises PlatformError: the folder has less free space than needed.
         """
         caveats = check_storage(storage, folder, needed_bytes)
         if self.mounted is None:
@@ -338,7 +345,7 @@ class HostsAllocation(Nodes):
         return node if node >= 0 else len(self.nodes) + node
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
-        """Name oversubscription: more ranks and threads on a node than it has cores."""
+        """Return a caveat for oversubscription: more ranks and threads on a node than cores."""
         return ("oversubscribed",) if self.too_small(layout) else ()
 
     def too_small(self, layout: Layout) -> tuple[Node, ...]:
@@ -351,7 +358,10 @@ class HostsAllocation(Nodes):
 def contained(
     options: Container | None, nodes: HostsAllocation, cache: Path, where: str
 ) -> Iterator[None]:
-    """Start trials' programs in containers, or raise PlatformError: these do not come up or fit."""
+    """Start trials' programs in containers within the context.
+
+    Raises PlatformError: the containers do not start, or do not fit the nodes' MPI library.
+    """
     if options is None:
         yield
         return

@@ -1,7 +1,7 @@
-"""Processes that keep namespaces open, and how to run programs in them.
+"""Processes (holders) that keep namespaces open, and command lines to run programs in these.
 
-A holder ends with its standard input, thus with bareline in whatever way that ends; the kernel
-then removes everything that was only in its namespaces: mounts, links, processes.
+A holder ends when its standard input ends, so it never survives bareline. The kernel then removes
+everything that exists only in the holder's namespaces: mounts, links, processes.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ _READY_S = 20.0
 
 
 def tool(name: str) -> str:
-    """Find a program, also where only root's path looks."""
+    """Return the path of a program, also searched in the folders that only root's PATH has."""
     return require(name, path=system_path())
 
 
 def system_path() -> str:
-    """Return the search path with the folders of ip, tc and mkfs, which ordinary users lack."""
+    """Return the search path with the folders of ip, tc and mkfs, which users' PATH often lacks."""
     return f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
 
 
 def system_environment() -> dict[str, str]:
-    """Return the environment for set-up on this machine: ours with the path of the system."""
+    """Return the environment for set-up commands on this machine, with `system_path` as PATH."""
     return local_environment({"PATH": system_path()})
 
 
 def wait_ready(process: Process, who: str) -> int:
-    """Wait for a holder's word; give its process number."""
+    """Wait until a holder reports that it is ready; return its process number."""
     assert process.stdout is not None and process.stderr is not None
     deadline = time.monotonic() + _READY_S
     output = b""

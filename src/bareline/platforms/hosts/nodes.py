@@ -1,4 +1,4 @@
-"""Nodes on which programs can be started, for layers, builds and trials of hosts."""
+"""Nodes on which programs can be started; the base for layers, builds and trials of hosts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ M = TypeVar("M")
 
 
 class Nodes(Allocation):
-    """Nodes of an allocation, one by one and all at once."""
+    """The nodes of an allocation, with commands for one node or for all nodes at once."""
 
     nodes: tuple[Node, ...]
 
@@ -29,7 +29,7 @@ class Nodes(Allocation):
     def node_argv(
         self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
-        """Return the local command line that runs `argv` on a node, quoted once where it must be.
+        """Return the local command line that runs `argv` on a node, quoted for any remote shell.
 
         `env` is added to the node's own environment.
         """
@@ -42,9 +42,9 @@ class Nodes(Allocation):
 
     @abstractmethod
     def native_folder(self) -> str:
-        """Return the folder of bareline's own programs on the nodes, built if need be.
+        """Return the folder of bareline's own programs on the nodes, built if necessary.
 
-        Raises BuildError: they cannot be built here.
+        Raises BuildError: the programs cannot be built here.
         """
 
     @abstractmethod
@@ -53,24 +53,30 @@ class Nodes(Allocation):
 
     @property
     def mpi(self) -> MpiInstallation:
-        """The nodes' MPI library, or raise PlatformError: there is none."""
+        """The MPI library of the nodes.
+
+        Raises PlatformError: the nodes have none.
+        """
         raise ToolMissing("these nodes have no MPI library")
 
     def programs_folder(self) -> str:
-        """Return a folder of the nodes in which bareline's own programs are."""
+        """Return the folder on the nodes that contains bareline's own programs."""
         return self.native_folder()
 
     # Derived methods -----------------------------------------------------------------------------
 
     def found_mpi(self) -> MpiInstallation | None:
-        """Return the nodes' MPI library; None where they have none: the rest can be measured."""
+        """Return the MPI library of the nodes, or None.
+
+        Without a library, benchmarks that do not use MPI can still be measured.
+        """
         with contextlib.suppress(PlatformError):
             return self.mpi
         return None
 
     @property
     def cores(self) -> int:
-        """Cores of all nodes."""
+        """Number of cores of all nodes."""
         return sum(node.cores for node in self.nodes)
 
     def on_node(
@@ -87,7 +93,7 @@ class Nodes(Allocation):
         return run_process(line, timeout_s=timeout_s, stdin=stdin)
 
     def on_every_node(self, text: str, arguments: Sequence[Sequence[str]]) -> Sequence[Finished]:
-        """Run a shell script on every node, each with arguments of its own."""
+        """Run a shell script on every node, with different arguments for each."""
         return [
             self.on_node(node, ["sh", "-s", "--", *words], stdin=text)
             for node, words in enumerate(arguments)
@@ -96,10 +102,10 @@ class Nodes(Allocation):
     def talk_lines(
         self, nodes: Sequence[int], text: str, arguments: Sequence[str]
     ) -> Mapping[tuple[str, ...], Sequence[str]]:
-        """Return the local command lines that run a shell script on nodes: here one for each node.
+        """Return the local command lines that run a shell script on nodes.
 
-        By the names of the nodes that each line serves; the script's first argument is the node's
-        name, unless the node knows that by itself.
+        The key of each line has the names of the nodes that it serves; here, each node has its own
+        line. The script's first argument is the node's name, unless the node itself knows its name.
         """
         argv = ["sh", "-c", text, "sh"]
         names = {node: self.nodes[node].name for node in nodes}
@@ -113,7 +119,7 @@ class Nodes(Allocation):
         return local_environment(env)
 
     def listening_ports(self, node: int) -> set[int]:
-        """List the TCP ports on which something listens on a node."""
+        """Return the TCP ports on which a program listens on a node."""
         table = self.on_node(node, ["cat", "/proc/net/tcp", "/proc/net/tcp6"]).stdout
         rows = (line.split() for line in table.splitlines())
         ports = set()
@@ -136,10 +142,10 @@ def bring_up(
     kind: type[PlatformError] = NotNow,
     pause: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Bring nodes up together; failed ones are ended and tried again, up to a limit.
+    """Bring nodes up together; end the failed nodes and try again, up to a limit of attempts.
 
-    - `attempt`: tries nodes side by side, and gives those that failed with why.
-    - `tell`: takes a sentence about each attempt that failed, and each that made up for one.
+    - `attempt`: tries several nodes at the same time, and returns the failed ones with the reasons.
+    - `tell`: gets a sentence about each failed attempt, and about each success after a failure.
     """
     left = list(wanted)
     reasons: dict[int, list[str]] = {id(node): [] for node in left}
@@ -163,13 +169,13 @@ def bring_up(
 
 
 def _without(nodes: Sequence[M], failed: Sequence[tuple[M, str]]) -> list[M]:
-    """Return the nodes that did not fail."""
+    """Return the nodes that are not in `failed`."""
     broken = {id(node) for node, _ in failed}
     return [node for node in nodes if id(node) not in broken]
 
 
 def run_repaired(run: Callable[[], Output], repaired: Callable[[PlatformError], bool]) -> Output:
-    """Run a trial; again if `repaired` has replaced the nodes that were lost."""
+    """Run a trial; run it again if `repaired` has replaced the lost nodes."""
     try:
         return run()
     except (TimeUp, ToolMissing):

@@ -1,7 +1,7 @@
-"""The kept part of a program's output: all of it, or both ends if it is too long.
+"""The kept part of a program's output: all of it, or the beginning and the end of a long output.
 
-A program may print its figures last: its end counts as much as its beginning. Whole lines are left
-out, so that no number is read that was cut in two.
+A program may print its results last, so the end is as important as the beginning. Only whole lines
+are left out, so that no number is cut in two and then read.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ MOST_BYTES = 32 << 20
 
 
 class HeadAndTail:
-    """Collects a program's output, and keeps both ends of it, `most_bytes` together."""
+    """A collector of a program's output that keeps its beginning and end, at most `most_bytes`."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self.total = 0
@@ -20,7 +20,7 @@ class HeadAndTail:
         self._tail = bytearray()
 
     def extend(self, chunk: bytes) -> None:
-        """Add a chunk."""
+        """Add a chunk of output."""
         self.total += len(chunk)
         room = self._end_bytes - len(self._head)
         if room > 0:
@@ -32,17 +32,17 @@ class HeadAndTail:
 
     @property
     def is_cut(self) -> bool:
-        """Whether some of it is left out."""
+        """Whether some of the output is left out."""
         return self.total > 2 * self._end_bytes
 
     @property
     def whole(self) -> bytes:
-        """All of it, where nothing is left out."""
+        """The complete output, if nothing is left out."""
         return bytes(self._head + self._tail)
 
     @property
     def text(self) -> str:
-        """The kept text; between both ends a line states that a part is missing."""
+        """The kept text; a line between beginning and end states that a part is missing."""
         if not self.is_cut:
             return self.whole.decode(errors="replace")
         head = self._head[: self._head.rfind(b"\n") + 1 or None]
@@ -53,7 +53,7 @@ class HeadAndTail:
         return (bytes(head).rstrip(b"\n") + marker + bytes(tail)).decode(errors="replace")
 
     def cut(self, name: str) -> tuple[str, ...]:
-        """Return the missing part in words; empty if nothing is missing."""
+        """Return a description of the missing part; empty if nothing is missing."""
         return (_too_long(name, self.total),) if self.is_cut else ()
 
 
@@ -62,7 +62,7 @@ def _too_long(name: str, total: int) -> str:
 
 
 def cut_of_file(name: str, kind: str) -> tuple[str, ...]:
-    """Return the missing part of a file in words; empty if nothing is missing."""
+    """Return a description of the missing part of a file; empty if nothing is missing."""
     if kind == "odd":
         return (f"{name} is not a regular file, and nothing of it is read",)
     return (_too_long(name, int(kind)),) if kind and int(kind) > MOST_BYTES else ()

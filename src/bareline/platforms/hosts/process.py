@@ -1,4 +1,4 @@
-"""Run a program with a time limit, without leftovers; quote command lines for remote shells."""
+"""Programs with a time limit that leave no processes; command lines quoted for remote shells."""
 
 from __future__ import annotations
 
@@ -37,7 +37,11 @@ _MARK = re.compile(rf"(?:^|\0){TRIAL_VARIABLE}=([^\0]*)".encode())
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The end of a process: `exit_code` < 0 is a signal, `cut` lists output that was not kept."""
+    """The result of a process.
+
+    - `exit_code`: < 0 for death by a signal.
+    - `cut`: descriptions of output that was not kept.
+    """
 
     stdout: str
     stderr: str
@@ -47,15 +51,15 @@ class Finished:
     cut: tuple[str, ...] = ()
 
     def output(self, argv: Sequence[str], **more: Any) -> Output:
-        """Return it as a trial's output.
+        """Return the result as the output of a trial.
 
-        `more` are fields that it does not know, or knows worse.
+        - `more`: further fields of `Output`, or better values for its fields.
         """
         return Output(**{**asdict(self), "argv": tuple(argv), **more})
 
     @property
     def why(self) -> str:
-        """The reason of its failure: its last error line, or the way in which it ended."""
+        """The reason of the failure: the last error line, or how the process ended."""
         if self.timed_out:
             return f"no answer within {self.duration_s:.0f} s"
         output_lines = (self.stderr.strip() or self.stdout.strip()).splitlines()
@@ -69,7 +73,10 @@ class Finished:
     def require_success(
         self, failed: str, *, where: str | None = None, hint: str | None = None
     ) -> Finished:
-        """Raise an error if it failed or took too long: `failed`, and its last error line."""
+        """Return the result, or raise an error if the process failed or took too long.
+
+        - `failed`: the beginning of the error's text; the last error line follows.
+        """
         if self.exit_code or self.timed_out:
             error = PlatformError(f"{failed}: {self.why}", where=where, hint=hint)
             # The words are the caller's, and so is their code.
@@ -83,7 +90,10 @@ _prctl = ctypes.CDLL(None).prctl
 
 
 def local_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment for a process on this machine: ours, in the C locale, plus `extra`."""
+    """Return the environment for a process on this machine: bareline's own, in the C locale.
+
+    - `extra`: additional variables.
+    """
     return {**os.environ, "LC_ALL": "C", **(extra or {})}
 
 
@@ -101,11 +111,11 @@ def run_process(
     lost: Callable[[], bool] | None = None,
     output: HeadAndTail | None = None,
 ) -> Finished:
-    """Run a program to its end or its time limit, with its whole process group.
+    """Run a program until it ends or reaches its time limit; its whole process group ends with it.
 
-    - `env`: the complete environment; `local_environment` without it.
-    - `lost`: whether waiting has become useless; called twice a second.
-    - `output`: collects the output, if that is not text or may be longer than usual.
+    - `env`: the complete environment; by default `local_environment`.
+    - `lost`: returns whether waiting has become useless; called twice a second.
+    - `output`: collects the output, if the output is not text or may be longer than usual.
 
     Raises PlatformError: the program cannot be started at all.
     """
@@ -135,10 +145,11 @@ def spawn(
     output: IO[bytes] | None = None,
     errors: IO[bytes] | None = None,
 ) -> Iterator[Process]:
-    """Start a program in a process group of its own and end the group on every exit.
+    """Start a program in its own process group, and end the group on every exit.
 
-    - `stdin`: give it a pipe as standard input instead of nothing.
-    - `output`: file that takes both its outputs, in place of pipes, which need a reader.
+    - `stdin`: whether standard input is a pipe instead of empty.
+    - `output`: file that gets standard output and standard error, in place of pipes, which need a
+      reader.
 
     Raises PlatformError: the program cannot be started.
     """
@@ -173,7 +184,7 @@ def holding(
     output: IO[bytes] | None = None,
     errors: IO[bytes] | None = None,
 ) -> Iterator[Process]:
-    """Start a program that ends by itself when its standard input does, thus with bareline."""
+    """Start a program that ends when its standard input ends, and so never survives bareline."""
     with spawn(argv, env=env, stdin=True, output=output, errors=errors) as process:
         try:
             yield process
@@ -207,10 +218,10 @@ def _feed_and_collect(
     deadline: float,
     lost: Callable[[], bool] | None,
 ) -> bool:
-    """Collect output until the process ends or is lost; tell whether the time ran out instead.
+    """Collect output until the process ends or is lost; return whether its time ran out.
 
-    The end of the process counts, not the end of its pipes: a server that it left behind would
-    keep them open for ever.
+    The function waits for the end of the process, not of its pipes: a server that the process left
+    behind would keep the pipes open forever.
     """
     assert process.stdout is not None and process.stderr is not None
     pipes = dict(zip((process.stdout.fileno(), process.stderr.fileno()), outputs, strict=True))
@@ -247,7 +258,10 @@ def _feed_and_collect(
 
 
 def _feed(descriptor: int, unsent: memoryview) -> int:
-    """Write the bytes that fit; return their number, or of all bytes if there is no reader."""
+    """Write as many bytes as fit, and return their number.
+
+    If the pipe has no reader, return the number of all bytes.
+    """
     try:
         return os.write(descriptor, unsent)
     except BlockingIOError:
@@ -268,17 +282,17 @@ def _drain(descriptor: int, output: HeadAndTail) -> bool:
 
 
 def kill_marked(token: str) -> int:
-    """Kill this machine's processes with a trial's mark, wait for their end, give their number."""
+    """Kill this machine's processes with the mark of a trial, and wait; return their number."""
     return _kill(lambda mark: mark == token)
 
 
 def kill_abandoned() -> int:
-    """Kill the processes of trials whose bareline on this machine has ended; give their number."""
+    """Kill trial processes of ended bareline processes on this machine; return their number."""
     return _kill(has_ended)
 
 
 def marked_processes(token: str) -> list[int]:
-    """List the processes on this machine that carry a trial's mark."""
+    """Return the numbers of the processes on this machine that have the mark of a trial."""
     return processes_with(lambda mark: mark == token)
 
 
@@ -295,7 +309,7 @@ def _kill(chosen: Callable[[str], bool]) -> int:
 
 
 def processes_with(chosen: Callable[[str], bool]) -> list[int]:
-    """List the processes on this machine whose trial's mark is a chosen one."""
+    """Return the numbers of the processes on this machine whose trial mark is `chosen`."""
     pids = []
     for entry in os.scandir("/proc"):
         if entry.name.isdigit() and int(entry.name) != os.getpid():
@@ -309,7 +323,10 @@ def processes_with(chosen: Callable[[str], bool]) -> list[int]:
 def remote_line(
     argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | None = None
 ) -> str:
-    """Write a command as one line for a shell on another machine; quoted here and only here."""
+    """Return a command as one line for a shell on another machine.
+
+    This is the only function that quotes for such a shell.
+    """
     inner = list(argv)
     if env:
         inner = ["env", *(f"{key}={value}" for key, value in env.items()), *inner]
@@ -321,5 +338,5 @@ def remote_line(
 
 
 def signal_as_negative(code: int) -> int:
-    """Turn a shell's way of telling death by a signal, 128 and more, into ``subprocess``'s."""
+    """Return ``subprocess``'s negative exit code for a signal from a shell's code above 128."""
     return 128 - code if 128 < code < 128 + signal.NSIG else code

@@ -1,4 +1,4 @@
-"""A server for as long as a command is measured: started on a node, waited for, ended."""
+"""A server that runs while a command is measured: started on a node, awaited, ended."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PORTS = range(20_000, 32_000)  # below the kernel's own ephemeral range
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The TCP ports of one node: those on which something listens, and whether one of them is."""
+    """The TCP ports of one node: how to find the ports in use, and whether a port is in use."""
 
     taken: Callable[[], Collection[int]]
     listens: Callable[[int], bool]
@@ -38,11 +38,11 @@ def serving(
     clean: Callable[[str], str] = lambda text: text,
     hold: bool = False,
 ) -> Iterator[dict[str, str]]:
-    """Start a server, wait until it listens, and end it with the context; give its ports by name.
+    """Start a server, wait until it listens, and yield its ports by name; end it afterwards.
 
-    - `line`: gives the local command line, from the placeholders of its ports.
-    - `clean`: removes the lines that the way to the node adds to the server's output.
-    - `hold`: it ends by itself with its standard input; see `holding`.
+    - `line`: returns the local command line, with the server's ports in place of placeholders.
+    - `clean`: removes the lines that the connection to the node adds to the server's output.
+    - `hold`: whether the server ends when its standard input ends; see `holding`.
     """
     problem = ""
     start = holding if hold else spawn
@@ -67,7 +67,7 @@ def serving(
 
 
 def _wait_listening(ports: Ports, port: int, process: Process) -> str:
-    """Wait until something listens on a port; return the reason if nothing does."""
+    """Wait until a program listens on a port; return the reason if none does, else ""."""
     deadline = time.monotonic() + _READY_S
     while time.monotonic() < deadline:
         if ports.listens(port):

@@ -1,7 +1,7 @@
-"""Working directories of trials on the nodes, and facts of the file system below them.
+"""Working directories of trials on the nodes, and facts of their file system.
 
-A directory's name contains the bareline and the host that made it: the next bareline that works in
-the same folder removes the directories of killed ones.
+The name of a directory contains the bareline process and the host that made the directory. The next
+bareline that works in the same folder removes the directories of killed processes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OVERHEAD_BYTES = 1 << 20
 
 @contextmanager
 def owned_folder(where: Path, prefix: str) -> Iterator[Path]:
-    """Yield a folder of this bareline's own; `remove_ended` removes it after a kill."""
+    """Yield a folder that belongs to this process; `remove_ended` removes it after a kill."""
     with tempfile.TemporaryDirectory(
         prefix=f"{prefix}{owner_mark()}-", dir=where, ignore_cleanup_errors=True
     ) as folder:
@@ -40,7 +40,10 @@ def owned_folder(where: Path, prefix: str) -> Iterator[Path]:
 
 
 def remove_ended(where: Path, prefix: str) -> list[str]:
-    """Remove such folders of barelines that have ended; say which."""
+    """Remove the folders of ended bareline processes; return a line for each.
+
+    - `prefix`: the beginning of the folders' names, as in `owned_folder`.
+    """
     folders = where.glob(f"{prefix}*")
     ended = [folder for folder in folders if has_ended(folder.name.removeprefix(prefix))]
     for folder in ended:
@@ -49,24 +52,27 @@ def remove_ended(where: Path, prefix: str) -> list[str]:
 
 
 def folder_name(token: str) -> str:
-    """Name the working directory of the trial with that mark."""
+    """Return the name of a trial's working directory.
+
+    - `token`: the mark of the trial.
+    """
     mark = owner_mark()
     return PREFIX + (token if token.startswith(mark) else f"{mark}-{token or 'trial'}")
 
 
 def session_folder(token: str) -> str:
-    """Return the folder in memory for the leftovers of a trial's killed MPI library."""
+    """Return the folder in memory for files that a trial's killed MPI library would leave."""
     return f"{MEMORY}/{SESSION}{token}"
 
 
 def is_abandoned(name: str) -> bool:
-    """Return whether a directory belongs to a bareline of this host that has ended."""
+    """Return whether a directory belongs to an ended bareline process of this host."""
     begins = PREFIX if name.startswith(PREFIX) else SESSION
     return name.startswith(begins) and has_ended(name.removeprefix(begins))
 
 
 def remove_abandoned(nodes: Nodes, folder: str) -> None:
-    """Remove the leftovers of killed barelines of this host on nodes."""
+    """Remove the leftovers of this host's killed bareline processes from nodes."""
     count = len(nodes.nodes)
     with contextlib.suppress(PlatformError):
         listings = nodes.on_every_node(
@@ -82,7 +88,10 @@ def remove_abandoned(nodes: Nodes, folder: str) -> None:
 
 
 def check_storage(storage: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
-    """Check the free space in the output of `look_at_storage`; return the file system's caveats."""
+    """Check the free space of a folder, and return the caveats of its file system.
+
+    - `storage`: the output of `look_at_storage`.
+    """
     match = re.match(r"(\d+) (\d+) (\S+)", storage)
     if match is None:
         raise PlatformError(
@@ -106,13 +115,13 @@ def check_storage(storage: str, folder: str, needed_bytes: int) -> tuple[str, ..
 
 
 def runs_virtually() -> bool:
-    """Return whether a hypervisor runs below this machine; on x86 the processor has a flag."""
+    """Return whether this machine runs on a hypervisor; an x86 processor has a flag for it."""
     text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     return re.search(r"\bhypervisor\b", text) is not None
 
 
 def check_io_folder(folder: Path | None) -> None:
-    """Refuse a folder of this machine in which trials cannot work."""
+    """Check that trials can work in a folder of this machine."""
     if folder is not None and not (folder.is_dir() and os.access(folder, os.W_OK)):
         raise PlatformError(
             f"'{folder}' is not a folder that can be written to",

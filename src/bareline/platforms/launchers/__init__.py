@@ -1,1 +1,1 @@
-"""The former place of `bareline.platforms.hosts.launchers`."""
+"""The former name of `bareline.platforms.hosts.launchers`."""

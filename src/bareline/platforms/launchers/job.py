@@ -1,6 +1,6 @@
-"""The former place of `bareline.platforms.hosts.launchers.job`.
+"""The former name of `bareline.platforms.hosts.launchers.job`.
 
-Platform types of other packages import `Node` from here.
+Platform types of other packages import `Node` from this module.
 """
 
 from bareline.platforms.hosts.launchers.job import Job, Network, Node, Transport

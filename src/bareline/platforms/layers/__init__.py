@@ -1,1 +1,1 @@
-"""The former place of `bareline.platforms.hosts.layers`."""
+"""The former name of `bareline.platforms.hosts.layers`."""

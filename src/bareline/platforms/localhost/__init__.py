@@ -1,1 +1,1 @@
-"""Platforms that are this machine: its own processes, and its network namespaces."""
+"""Platforms on this machine: its own processes, and its network namespaces."""

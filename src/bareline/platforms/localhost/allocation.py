@@ -37,10 +37,10 @@ class LocalhostOptions(ContainerKeys):
 
     - `mpi`: ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun or of the folder
       that an MPI library was installed into.
-    - `cores`: numbers of the cores to use; all that this process may use by default.
-    - `io_folder`: folder in which trials make their working directories: I/O probes measure its
-      file system. bareline's scratch folder by default.
-    - `neighbours`: who shares the nodes; see `Neighbours`.
+    - `cores`: numbers of the cores to use; by default all that this process may use.
+    - `io_folder`: folder in which trials make their working directories, so that I/O probes measure
+      the file system of the folder. bareline's scratch folder by default.
+    - `neighbours`: other tenants that share the nodes; see `Neighbours`.
     """
 
     mpi: str = "auto"
@@ -49,7 +49,7 @@ class LocalhostOptions(ContainerKeys):
     neighbours: Neighbours | None = None
 
     def check_here(self) -> None:
-        """Check the cores, the folder, and the needs of neighbours and containers."""
+        """Check the cores, the I/O folder, and the requirements of neighbours and containers."""
         check_cores(self.cores)
         check_io_folder(self.io_folder)
         if self.container is not None:
@@ -62,7 +62,7 @@ class LocalhostOptions(ContainerKeys):
 
 
 class LocalhostPlatform(Platform[O_co]):
-    """A type of platform whose nodes have this machine's MPI library, named by the option `mpi`."""
+    """A type of platform that uses this machine's MPI library, chosen by the option `mpi`."""
 
     here = True
 
@@ -85,7 +85,10 @@ class LocalhostPlatform(Platform[O_co]):
 
 
 def check_cores(cores: Sequence[int] | None) -> None:
-    """Refuse cores that this process may not use; name one of them, and those that it may."""
+    """Check that this process may use all of the cores.
+
+    The error names a core that it may not use, and the cores that it may use.
+    """
     allowed = sorted(os.sched_getaffinity(0))
     for core in cores or ():
         if core not in allowed:
@@ -96,7 +99,7 @@ def check_cores(cores: Sequence[int] | None) -> None:
 
 
 def build_here(mpi: MpiInstallation | str, cache: Path) -> NativeBuild:
-    """Build bareline's own programs for an MPI library of this machine; once for the cache."""
+    """Build bareline's own programs for an MPI library of this machine, once for each cache."""
     from bareline.build.native import build_native
 
     return build_native(find_mpi(mpi) if isinstance(mpi, str) else mpi, cache)
@@ -104,7 +107,7 @@ def build_here(mpi: MpiInstallation | str, cache: Path) -> NativeBuild:
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """A neighbour on the same nodes, whose processes have a mark of their own."""
+    """A neighbour on the same nodes, whose processes have their own mark."""
 
     hosts: HostsAllocation
     number: int
@@ -123,7 +126,7 @@ class _Copy:
 
 
 class LocalhostAllocation(HostsAllocation):
-    """Nodes that see this machine's files, its MPI library among them."""
+    """The nodes of a platform on this machine; all of them see its files and its MPI library."""
 
     def __init__(self, nodes: Sequence[Node], context: Context, options: LocalhostOptions) -> None:
         super().__init__(nodes)
@@ -164,7 +167,7 @@ class LocalhostAllocation(HostsAllocation):
         return busy_neighbours(self._tenants, self._neighbours, token)
 
     def layer_facts(self) -> dict[str, Scalar]:
-        """Return facts of the mounts, of the containers and of the neighbours."""
+        """Return the facts of the layers: mounts, containers and neighbours."""
         facts = dict(self.mounted.facts) if self.mounted else {}
         facts |= self.boxes.facts() if self.boxes else {}
         if self._neighbours is not None:
@@ -187,7 +190,7 @@ class LocalhostAllocation(HostsAllocation):
 
 
 def core_facts(cores: Mapping[str, Sequence[int]]) -> dict[str, Scalar]:
-    """Return the cores of this machine that each node may use and shares."""
+    """Return which cores of this machine each node may use, and which cores nodes share."""
 
     def numbers(indices: Iterable[int]) -> str:
         return ", ".join(map(str, sorted(indices)))

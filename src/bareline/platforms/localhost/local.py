@@ -39,10 +39,10 @@ _ADDRESS = "127.0.0.1"
 class LocalOptions(LocalhostOptions, PinningOptions):
     """Options of the local platform.
 
-    - `transport`: ``shm`` or ``tcp`` (loopback) forces how ranks talk; ``auto`` leaves it to the
-      library.
-    - `filesystem`: a file system that is mounted for the trials alone, which then work on it; the
-      file that contains it is in `io_folder`.
+    - `transport`: ``shm`` or ``tcp`` (loopback) sets how ranks communicate; ``auto`` leaves the
+      choice to the library.
+    - `filesystem`: a file system that is mounted for the trials only, which then work on it. A file
+      that contains it is in `io_folder`.
     """
 
     transport: Transport = "auto"
@@ -58,7 +58,7 @@ class LocalOptions(LocalhostOptions, PinningOptions):
 
 
 class LocalAllocation(LocalhostAllocation):
-    """The machine that bareline runs on, as it is, or with mounts of its own."""
+    """The machine that bareline runs on, unchanged or with mounts for the trials."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class LocalAllocation(LocalhostAllocation):
 
 
 class LocalPlatform(LocalhostPlatform[LocalOptions]):
-    """The local machine; a type that starts programs in another way only names its `allocation`."""
+    """The local machine; a subclass that starts programs in another way sets `allocation`."""
 
     allocation: ClassVar[type[LocalAllocation]] = LocalAllocation
 

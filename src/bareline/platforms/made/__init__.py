@@ -1,1 +1,1 @@
-"""Platforms of nodes that bareline makes and removes: virtual machines here and in clouds."""
+"""Platforms of nodes that bareline creates and removes: virtual machines here and in clouds."""

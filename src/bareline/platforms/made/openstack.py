@@ -1,4 +1,4 @@
-"""Instances of an OpenStack cloud, as Nebula's were: key pair, server group, ports, servers."""
+"""Instances of an OpenStack cloud such as Nebula: key pair, server group, ports, servers."""
 
 from __future__ import annotations
 
@@ -42,14 +42,17 @@ _STATES = {
 
 @dataclass(frozen=True, slots=True)
 class _Calls:
-    """The requests of the SDK about things of a kind."""
+    """The functions of the SDK for one kind of resource."""
 
     list_all: Callable[..., Iterable[Any]]
     delete: Callable[..., Any]
 
 
 class OpenStackSteward:
-    """Finds and removes bareline's resources in a project; see `provider.AccountCleaner`."""
+    """The part that finds and removes bareline's resources in a project.
+
+    See `provider.AccountCleaner`.
+    """
 
     kinds: ClassVar[tuple[str, ...]] = (KEY_PAIR, SERVER_GROUP, PORT, INSTANCE)
 
@@ -81,7 +84,7 @@ class OpenStackSteward:
             return [str(resource.id) for resource in listed if resource.name == thing.name]
 
     def named(self, prefix: str) -> Iterable[CloudResource]:
-        """Return all things with this prefix; servers must also have their owner's mark."""
+        """Return all resources with this prefix; servers must also have the mark of their owner."""
         things = []
         with asking():
             for kind in self.kinds:
@@ -117,7 +120,7 @@ class OpenStackSteward:
         )
 
     def _address(self, addresses: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-        """Choose the address of a server that ssh goes to: here the first there is."""
+        """Return the address of a server for ssh: the first address of the server."""
         for address in chain.from_iterable(addresses.values()):
             if address.get("version") == 4:
                 return str(address["addr"])
@@ -125,7 +128,7 @@ class OpenStackSteward:
 
 
 class OpenStackProvider(OpenStackSteward):
-    """Makes servers as a platform's options ask for them; see `provider.Provider`."""
+    """The part that creates servers according to a platform's options; see `provider.Provider`."""
 
     def __init__(self, options: OpenStackOptions) -> None:
         super().__init__(options.cloud, options.region)
@@ -164,7 +167,10 @@ class OpenStackProvider(OpenStackSteward):
         return [str(self._there(find, "security group", name).id) for name in names]
 
     def _there(self, find: Callable[..., Any], noun: str, name: str) -> Any:
-        """Return the resource of a name; `noun` is its kind, as the command line calls it."""
+        """Return the resource with a name.
+
+        - `noun`: its kind, as the command line names it.
+        """
         from openstack.exceptions import NotFoundException
 
         with asking():
@@ -190,7 +196,10 @@ class OpenStackProvider(OpenStackSteward):
         self._check_quota("MiB of memory", limits.total_ram, limits.total_ram_used, memory_mib)
 
     def _check_quota(self, noun: str, most: int | None, used: int | None, needed: int) -> None:
-        """Raise QuotaReached: too little is left; no quota, or one below 0, has no limit."""
+        """Check that enough of a quota is left; a quota of None or below 0 is no limit.
+
+        Raises QuotaReached: too little is left.
+        """
         if most is None or most < 0:
             return
         left = most - (used or 0)
@@ -229,7 +238,7 @@ class OpenStackProvider(OpenStackSteward):
         return compute.create_server(name=thing.name, **self._server(launch))
 
     def _port(self, number: int) -> dict[str, Any]:
-        """Return the parameters of an instance's port, numbered from 0."""
+        """Return the parameters of a port of an instance; ports are numbered from 0."""
         port = {"network_id": self._networks[number].id}
         if self._options.ports:
             port["binding_vnic_type"] = self._options.ports[number].vnic_type
@@ -294,7 +303,7 @@ def _is_marked(server: Any) -> bool:
 
 
 class OpenStackPlatform(CloudPlatform[OpenStackOptions]):
-    """Instances of an OpenStack cloud."""
+    """The platform type of OpenStack instances."""
 
     type_name = "openstack"
     summary = "instances of an OpenStack cloud, made and removed by bareline"

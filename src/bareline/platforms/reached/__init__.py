@@ -1,1 +1,1 @@
-"""Platforms of nodes that exist and are reached: by ssh, Slurm or a batch job's own list."""
+"""Platforms of existing nodes that are reached by ssh, by Slurm, or as nodes of a batch job."""

@@ -1,6 +1,6 @@
 """The platform type ``job``: nodes of the batch job that bareline runs in, reached by ssh.
 
-PBS, Torque, LSF and Flux tell a job its nodes; Slurm has a type of its own.
+PBS, Torque, LSF and Flux give a job the list of its nodes; Slurm has a separate platform type.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ _FILES = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE")
 
 
 def job_hosts() -> tuple[str, ...]:
-    """Return the nodes of the batch job that this process is part of, each once, in its order."""
+    """Return the nodes of the batch job that contains this process, in the job's order.
+
+    Each node is listed once.
+    """
     for variable in _FILES:
         if variable in os.environ:
             try:
@@ -44,9 +47,9 @@ def job_hosts() -> tuple[str, ...]:
 
 
 class JobOptions(SshOptions):
-    """Options of nodes of the batch job that bareline runs in: the same as of hosts reached by ssh.
+    """Options of the platform type ``job``, in addition to `SshOptions`.
 
-    - `nodes`: their number, which `bareline submit` requests.
+    - `nodes`: number of nodes that `bareline submit` requests.
     """
 
     nodes: Annotated[int, Field(ge=1, le=10_000)] = 2
@@ -67,7 +70,7 @@ class JobOptions(SshOptions):
 
 
 class JobPlatform(SshPlatform):
-    """Nodes of the batch job that bareline runs in."""
+    """The platform type of the nodes of the batch job in which bareline runs."""
 
     type_name = "job"
     summary = "nodes of the PBS, LSF or Flux job that bareline runs in, reached by ssh"

@@ -1,7 +1,8 @@
-"""A simulated cluster: the native MPI programs run inside SimGrid's SMPI, and its clock counts.
+"""A simulated cluster: native MPI programs run inside SimGrid's SMPI, whose clock is used.
 
-Every time from here is marked as simulated. It can show the growth of a cost with the ranks, but
-not the noise of a machine, nor shared resources of a processor.
+Every time of such a platform is marked as simulated. A simulated time can show how a cost grows
+with the number of ranks, but not the noise of a machine, nor the effect of shared resources of a
+processor.
 
 References
 ----------

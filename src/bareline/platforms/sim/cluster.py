@@ -1,4 +1,4 @@
-"""The cluster as the simulator loads it: SimGrid's description, and the cost of messages in it."""
+"""The cluster in the simulator's format: SimGrid's description, and the cost of messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SPEED = "1Gf"
 
 
 def made_anew(library: str, chosen: Mapping[str, str]) -> tuple[str, ...]:
-    """Name the functions with algorithms of the simulated cluster, where the user chose none."""
+    """Return the functions whose algorithms the simulator replaces, where the user chose none."""
     if library != "openmpi":
         return ()
     names = (function.name for function in COLLECTIVES.values() if function.anew)
@@ -22,7 +22,7 @@ def made_anew(library: str, chosen: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def collectives(library: str, chosen: Mapping[str, str]) -> dict[str, str]:
-    """Return SMPI's options for the collective functions: as the library or the user chooses."""
+    """Return SMPI's options for collective functions, chosen by the user or as by the library."""
     selector = "ompi" if library == "openmpi" else library
     options = {"smpi/coll-selector": selector}
     for function, name in sorted(chosen.items()):
@@ -35,13 +35,16 @@ def _port_rate(options: SimOptions, network: SimulatedNetwork) -> float:
 
 
 def _link_s(network: SimulatedNetwork) -> str:
-    """Format the latency of a link; further delays depend on the size of a message."""
+    """Return the text of a link's latency; further delays depend on the size of a message."""
     _, empty_s = network.wire()[0]
     return f"{empty_s / 2:.12f}"
 
 
 def cluster_xml(options: SimOptions, network: SimulatedNetwork) -> str:
-    """Describe the cluster as SimGrid reads it; a route passes two links, of half the latency."""
+    """Return SimGrid's description of the cluster.
+
+    A route passes two links, each with half the latency.
+    """
     rate = _port_rate(options, network)
     backbone = limiter = ""
     if options.both_ways_bytes_per_s is not None:
@@ -64,9 +67,10 @@ def cluster_xml(options: SimOptions, network: SimulatedNetwork) -> str:
 
 
 def eager_bytes(options: SimOptions, network: SimulatedNetwork, nodes: int) -> int:
-    """Return the size from which sender and receiver meet in a job on so many nodes.
+    """Return the size in bytes from which sender and receiver synchronize, for a job.
 
-    SMPI has one for a whole job: on one node that of shared memory, which no network changes.
+    SMPI has one such size for a whole job: on one node it is that of shared memory, which does not
+    depend on the network.
     """
     if nodes == 1:
         return options.loopback_eager_bytes
@@ -76,8 +80,9 @@ def eager_bytes(options: SimOptions, network: SimulatedNetwork, nodes: int) -> i
 def costs_within(options: SimOptions, eager_bytes: int) -> dict[str, str]:
     """Return the cost of a message within a node, for any network, in the simulator's format.
 
-    - `eager_bytes`: limit in force. The time of a message is the same below and above it: there
-      the simulator leaves out the overheads, so that the wait is longer by them.
+    - `eager_bytes`: size from which sender and receiver synchronize. The total time of a message is
+      the same on both sides of this limit: above it, the simulator leaves out the overheads, so the
+      wait is made longer by the overheads.
     """
     latency_s = options.loopback_latency_s
     overhead_s = options.loopback_overhead_s
@@ -94,7 +99,7 @@ def costs_within(options: SimOptions, eager_bytes: int) -> dict[str, str]:
 
 
 def settings(options: SimOptions, network: SimulatedNetwork, nodes: int, description: Path) -> str:
-    """Return the settings of messages in the simulated cluster, for a job on so many nodes."""
+    """Return the simulator's settings for messages, in a job on a number of nodes."""
     within = costs_within(options, eager_bytes(options, network, nodes))
     gap_s = 1 / network.messages_per_s if network.messages_per_s else 0.0
     lines = {

@@ -1,14 +1,15 @@
-"""Seconds of computation: on a processor by name, and of programs, recorded once and injected.
+"""Computing times in simulations: for a named processor, and recorded times of programs.
 
-A processor by name computes as many times longer than this machine as its printed rates are lower.
+A computation on a named processor takes the time on this machine, multiplied by the ratio of this
+machine's rates and the processor's published rates.
 
 A program that was built for the simulator (``npb_compute.h``) can record its computation between
-two calls of MPI, as processor time, and can use these times later instead. The recordings are
-in the cache folder, a TOML file each; a simulation that uses one is deterministic.
+two calls of MPI, as processor time, and can use these times later instead. Each recording is a TOML
+file in the cache folder; a simulation that uses a recording is deterministic.
 
-The simulator runs all ranks in turn on one core, so a recording knows no shared caches or memory
-channels. Where the ranks fit the cores of this machine, the real program is run as well, and the
-recording is scaled to the computation that it reports.
+The simulator runs all ranks in turn on one core, so a recording does not include the effect of
+shared caches or memory channels. If this machine has enough cores for the ranks, the real program
+is also run, and the recording is scaled to the computing time that the real program reports.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ _BENCHMARKS = (
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Rates of one core while `busy_cores` more are busy; DGEMM has double precision."""
+    """Computing rates of one core while `busy_cores` more cores are busy.
+
+    DGEMM is in double precision.
+    """
 
     dgemm_flops_per_s: float
     stream_bytes_per_s: float
@@ -54,7 +58,7 @@ class Rates:
 
     @property
     def summary(self) -> str:
-        """Return the text for people."""
+        """Return a text with the rates, for people."""
         return (
             f"DGEMM {self.dgemm_flops_per_s / 1e9:.3g} Gflop/s, "
             f"STREAM {self.stream_bytes_per_s / 1e9:.3g} GB/s on one core, measured with "
@@ -62,7 +66,7 @@ class Rates:
         )
 
     def times_slower(self, other: Rates) -> float:
-        """Return how many times as long computation takes as on another: the geometric mean."""
+        """Return the computing time with these rates over that with `other`: a geometric mean."""
         dgemm_ratio = other.dgemm_flops_per_s / self.dgemm_flops_per_s
         stream_ratio = other.stream_bytes_per_s / self.stream_bytes_per_s
         return math.sqrt(dgemm_ratio * stream_ratio)
@@ -76,13 +80,16 @@ def processors() -> Mapping[str, Mapping[str, Any]]:
 
 
 def rates_of(name: str) -> Rates:
-    """Return the printed rates of a processor, or raise KeyError: there is none of this name."""
+    """Return the published rates of a processor.
+
+    Raises KeyError: there is no processor of this name.
+    """
     table = processors()[name]
     return Rates(table["dgemm_flops_per_s"], table["stream_bytes_per_s"])
 
 
 def rates_here(context: Context, processor: str) -> Rates:
-    """Return the rates of a core of this machine, measured once for a processor."""
+    """Return the rates of a core of this machine, measured once per processor."""
     name = "".join(letter if letter.isalnum() else "-" for letter in processor)
     path = context.cache / "compute" / f"rates-{name}.json"
     with suppress(OSError, ValueError, KeyError, TypeError):
@@ -99,7 +106,7 @@ def rates_here(context: Context, processor: str) -> Rates:
 
 
 def _best_rate(context: Context, benchmark: tuple[str, ...]) -> float:
-    """Measure the best repetition of a matrix product, or of STREAM's triad: noise only slows."""
+    """Return the best rate of a matrix product or of STREAM's triad: noise only makes it slower."""
     command = Command(argv=("{native}/nodebench", *benchmark))
     outputs = list(outputs_here(context, command, Layout(1, 1), 120.0))
     rates = []
@@ -119,7 +126,7 @@ def _best_rate(context: Context, benchmark: tuple[str, ...]) -> float:
 def outputs_here(
     context: Context, command: Command, layout: Layout, timeout_s: float
 ) -> Iterator[Output]:
-    """Run a command three times on this machine, with its own MPI library."""
+    """Run a command three times on this machine with its MPI library, and yield the outputs."""
     spec = PlatformSpec("compute", "local", LocalOptions())
     with LocalPlatform(spec, context).acquire(layout) as here:
         for _ in range(3):
@@ -127,14 +134,17 @@ def outputs_here(
 
 
 def json_lines(text: str) -> Iterator[Any]:
-    """Read the lines of an output that are JSON."""
+    """Yield the values of the lines of an output that are JSON."""
     for line in text.splitlines():
         with suppress(ValueError):
             yield json.loads(line)
 
 
 def compute_factor(name: str | None, given: float, context: Context, processor: str) -> float:
-    """Return how many times as long as here computation takes; `name` is None on this processor."""
+    """Return the ratio of the simulated and this machine's computing times.
+
+    - `name`: the simulated processor; None for this machine's.
+    """
     if name is None:
         return given
     return given * rates_of(name).times_slower(rates_here(context, processor))
@@ -147,12 +157,12 @@ def _first_processor() -> Mapping[str, str]:
 
 
 def processor_here() -> str:
-    """Return this machine's processor, as the kernel calls it."""
+    """Return the name of this machine's processor, from the kernel."""
     return _first_processor().get("model name", "unknown processor")
 
 
 def widest_set() -> str:
-    """Name the widest instruction set of this machine, as the kernels' launcher chooses it."""
+    """Return the widest instruction set of this machine, as the kernels' launcher chooses it."""
     return kernel_set(_first_processor().get("flags", "").split()).name
 
 
@@ -170,10 +180,10 @@ Stretches = Mapping[Kind, tuple[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Seconds of each kind of stretch.
+    """The recorded computing time of a program, by kind of stretch between MPI calls.
 
-    - `scale`: factor of the seconds: the real program's time over the recorded time.
-    - `source`: how it was made, for people.
+    - `scale`: factor for the seconds: the real program's time over the recorded time.
+    - `source`: how the recording was made, for people.
     - `busy_cores`: number of cores that other programs used during the recording.
     """
 
@@ -183,12 +193,12 @@ class Recording:
     busy_cores: float = 0.0
 
     def timed_s(self, ranks: int) -> float:
-        """Computation in the timed part, mean over the ranks, as it was recorded."""
+        """Recorded computing time in the timed part of the program, in s, mean over the ranks."""
         timed = (row for kind, row in self.stretches.items() if kind[0] == _TIMED_PART)
         return sum(calls * seconds for calls, seconds in timed) / ranks
 
     def to_inject(self, factor: float) -> str:
-        """Return the lines that the program reads, with all seconds times a factor."""
+        """Return the lines that the program reads, with all seconds multiplied by a factor."""
         lines = []
         for kind, (calls, recorded_s) in self.stretches.items():
             key = " ".join(map(str, kind))
@@ -198,7 +208,7 @@ class Recording:
 
 
 def merge(recordings: Sequence[str]) -> dict[Kind, tuple[int, float]]:
-    """Join recorded lines: the mean over ranks of each recording, the lowest of all recordings."""
+    """Combine recordings: for each kind, the lowest of the recordings' means over ranks."""
     merged: dict[Kind, tuple[int, float]] = {}
     for text in recordings:
         for kind, (calls, total_s) in _sums(text).items():
@@ -226,7 +236,7 @@ def _sums(text: str) -> dict[Kind, tuple[int, float]]:
 
 
 def load(path: Path) -> Recording | None:
-    """Read a recording; None when there is none, or none that can be read."""
+    """Return the recording in a file; None if the file is missing or cannot be read."""
     try:
         content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
         stretches = {}
@@ -243,7 +253,7 @@ def load(path: Path) -> Recording | None:
 
 
 def save(path: Path, recording: Recording, about: Mapping[str, Any]) -> None:
-    """Write a recording, complete or not at all."""
+    """Write a recording into a file, completely or not at all."""
     import tomli_w
 
     rows = []
@@ -270,11 +280,12 @@ def computation(
     folded: bool,
     where: str,
 ) -> tuple[Recording, tuple[str, ...]]:
-    """Return the computation of a program, and remarks about a recording that was made now.
+    """Return the recorded computation of a program; if it is recorded now, also remarks.
 
-    - `command`, `argv`: the program as a probe names it, and as it is simulated.
-    - `launch`: simulates the program with these variables besides its own.
-    - `folded`: all ranks share one memory.
+    - `command`, `argv`: the program's command of the probe, and the argument vector for the
+      simulation.
+    - `launch`: simulates the program with additional variables.
+    - `folded`: whether all ranks share the memory of large arrays.
     """
     name = Path(argv[0]).name
     arguments = list(argv[1:])
@@ -327,10 +338,10 @@ def _record(
 
 
 def _real_compute_s(command: Command, ranks: int, context: Context) -> float | None:
-    """Run the real program and give the least of its mean computation over the ranks, in s.
+    """Return the real program's computing time in s: the mean over ranks, the least of the runs.
 
-    None where the ranks do not fit the cores, other programs keep this machine busy, so that
-    it would be timed wrongly, there is no MPI library, or the program fails.
+    None if this machine has too few cores for the ranks, if other programs keep it busy and would
+    disturb the time, if there is no MPI library, or if the program fails.
     """
     if ranks > len(os.sched_getaffinity(0)) or busy_cores(None) > 0:
         return None

@@ -1,8 +1,8 @@
-"""The cost of a message: from a curve of one-way times to the settings of the simulator.
+"""The cost of a message: simulator settings from a curve of one-way times.
 
-Between two measured sizes the curve is taken as a straight line a + m s: a message waits a seconds
-and then moves at 1/m bytes a second. The processors' time for a message (overheads) is taken out
-of the curve first, because the simulator adds it again, and lets it keep the sender busy.
+Between two measured sizes, the curve is a straight line a + m s: a message waits a seconds and then
+moves at 1/m bytes a second. The processors' time for a message (the overheads) is subtracted from
+the curve, because the simulator adds the overheads separately and keeps the sender busy for them.
 """
 
 from __future__ import annotations
@@ -30,18 +30,21 @@ Curve = Sequence[tuple[int, float]]
 
 
 def constant(seconds: float) -> Curve:
-    """Return the curve of a constant time."""
+    """Return the curve that has the same time for every message size."""
     return ((0, seconds),)
 
 
 def seconds_at(curve: Curve, size: int) -> float:
-    """Read a curve at a size: straight between its points, constant beyond the last one."""
+    """Return the time of a curve at a message size.
+
+    It is linear between the points, and constant beyond the last point.
+    """
     sizes, times = zip(*curve, strict=True)
     return float(np.interp(size, sizes, times))
 
 
 def stretches(curve: Curve) -> str:
-    """Write a curve as the simulator takes it: thresholds, each with a start and a slope."""
+    """Return a curve in the simulator's format: thresholds, each with a start and a slope."""
     texts = []
     for (size, time_s), (next_size, next_time_s) in pairwise(curve):
         slope = (next_time_s - time_s) / (next_size - size)
@@ -52,7 +55,7 @@ def stretches(curve: Curve) -> str:
 
 
 def _stretch(size: int, slope: float, time_s: float) -> str:
-    """Write the line of a slope through a point, from the point's size on."""
+    """Return the text of a line through a point, valid from the point's size on."""
     start_s = time_s - slope * size
     return f"{size}:{start_s:.12f}:{slope:.9g}"
 
@@ -69,17 +72,17 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedNetwork:
-    """How two nodes of a simulated cluster exchange messages.
+    """The costs of messages between two nodes of a simulated cluster.
 
-    - `curve`: message sizes in bytes, rising from 0, with their one-way times in s, overheads
-      included.
-    - `send_overhead_s`, `receive_overhead_s`: a processor's time for a message, by its size like
-      `curve`; constant beyond the last one.
-    - `departure_s`: when a message leaves, after its send began: at most `send_overhead_s`. A
-      system may deliver it and then have more to do for the sender.
+    - `curve`: message sizes in bytes, ascending from 0, with one-way times in s that include the
+      overheads.
+    - `send_overhead_s`, `receive_overhead_s`: a processor's time in s for a message, by size as in
+      `curve`; constant beyond the last size.
+    - `departure_s`: time from the start of a send until the message leaves, at most
+      `send_overhead_s`. A system may deliver the message before it has finished the sender's work.
     - `eager_bytes`: from this size on a message waits until the receiver is ready.
-    - `messages_per_s`: how many messages the NIC of a node takes in each direction; None where that
-      is not known to bound anything.
+    - `messages_per_s`: limit of a node's NIC in messages per second and direction; None if no limit
+      is known.
     """
 
     curve: tuple[tuple[int, float], ...]
@@ -92,7 +95,7 @@ class SimulatedNetwork:
 
     @property
     def bytes_per_s(self) -> float:
-        """Rate of the largest message, beyond the latency of an empty one."""
+        """Rate of the largest message in bytes/s, without the latency of an empty message."""
         _, least_s = self.curve[0]
         size, most_s = self.curve[-1]
         if most_s <= least_s:
@@ -101,20 +104,21 @@ class SimulatedNetwork:
 
     @property
     def seconds_per_byte(self) -> float:
-        """The additional time of another byte of the largest message."""
+        """Time in s of each additional byte of the largest message."""
         *_, last = self._lines()
         return last.s_per_byte
 
     @property
     def latency_s(self) -> float:
-        """One-way time of an empty message."""
+        """One-way time of an empty message in s."""
         return self.curve[0][1]
 
     def wire(self) -> list[tuple[int, float]]:
-        """Return the curve without the processors' time, made to rise.
+        """Return the monotonically rising curve of times on the wire, without processor time.
 
-        SMPI leaves out the overheads of messages that sender and receiver meet for: the wire has a
-        step there, and a point wherever an overhead has one.
+        SMPI leaves out the overheads of messages for which sender and receiver synchronize. The
+        curve therefore has a step at that size, and a point at each size at which an overhead has
+        one.
         """
         largest, _ = self.curve[-1]
         points = (*self.curve, *self.departure_s, *self.receive_overhead_s)
@@ -124,7 +128,7 @@ class SimulatedNetwork:
         return list(zip(sizes, _rising(times_s), strict=True))
 
     def _wire_s(self, size: int) -> float:
-        """Return the part of a message's time that is not a processor's."""
+        """Return the part of a message's time, in s, that is not processor time."""
         overhead_s = 0.0
         if size < self.eager_bytes:
             overhead_s += seconds_at(self.departure_s, size)
@@ -132,7 +136,10 @@ class SimulatedNetwork:
         return max(seconds_at(self.curve, size) - overhead_s, LEAST_S)
 
     def busy_after(self) -> str:
-        """Write how long a sender stays busy after a message left; nothing where both ends meet."""
+        """Return a text: how long a sender stays busy after a message left, by size.
+
+        The time is zero from the size on at which sender and receiver synchronize.
+        """
         given = {size for size, _ in (*self.send_overhead_s, *self.departure_s)}
         given.add(self.eager_bytes - 1)
         points = []
@@ -144,9 +151,9 @@ class SimulatedNetwork:
         return f"{stretches(points)};{self.eager_bytes}:0:0"
 
     def busy_before(self) -> str:
-        """Format the sender's overhead by size, for messages whose sender does not wait.
+        """Return the text of the sender's overhead by size, for messages that do not wait.
 
-        As in all settings of the simulated cluster, a stretch is of sizes above its threshold.
+        As in all settings of the simulated cluster, a stretch is for sizes above its threshold.
         """
         last = self.eager_bytes - 1
         points = [point for point in self.send_overhead_s if point[0] < last]
@@ -155,10 +162,10 @@ class SimulatedNetwork:
 
     @property
     def port_bytes_per_s(self) -> float:
-        """The rate that the port of a node needs, so that it slows down no message of the curve.
+        """The rate in bytes/s at which a node's port slows down no message of the curve.
 
-        That is more than the rate of the largest message where the curve rises less before. Small
-        messages, of which hardly anything is their size, do not count.
+        This is more than the rate of the largest message if the curve is less steep at smaller
+        sizes. Small messages, whose time hardly depends on size, are ignored.
         """
         rates = [self.bytes_per_s]
         for line in self._lines():
@@ -186,7 +193,7 @@ class SimulatedNetwork:
         }
 
     def _lines(self) -> Iterator[_Line]:
-        """Yield each stretch of the curve."""
+        """Yield the lines of the curve, one for each stretch between two sizes."""
         for (size, time_s), (next_size, next_time_s) in pairwise(self.wire()):
             slope = max((next_time_s - time_s) / (next_size - size), _LEAST_SLOPE)
             start_s = time_s - slope * size
@@ -223,7 +230,10 @@ def presets() -> dict[str, dict[str, Any]]:
 
 
 def preset(name: str) -> SimulatedNetwork:
-    """Return a network by name, a line of latency and rate, or raise KeyError: there is none."""
+    """Return a network by name: a line of latency and rate.
+
+    Raises KeyError: there is no network of this name.
+    """
     table = presets()[name]
     overhead = constant(table["overhead_s"])
     points = []

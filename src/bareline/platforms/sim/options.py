@@ -1,4 +1,4 @@
-"""Options of a simulated cluster, as in a platform file."""
+"""Options of a simulated cluster in a platform file."""
 
 from __future__ import annotations
 
@@ -48,39 +48,39 @@ class SimOptions(Options):
     """Options of a simulated cluster.
 
     - `nodes`: number of nodes.
-    - `cores`: cores of each; ranks beyond them share.
-    - `network`: a network by name (`bareline platforms networks` lists them); or `curve`.
-    - `curve`: one-way time by message size: pairs of bytes and seconds, rising from 0 bytes;
-      `bareline calibrate` writes it.
-    - `send_overhead_s`, `receive_overhead_s`: a processor's time for each message; part of the
-      curve's times. One number, or by size like the curve. With a named network, its own.
-    - `departure_s`: when a message leaves, after its send began; once the sender has done all for
-      it without.
-    - `eager_bytes`: from this size on sender and receiver meet before a message is sent.
-    - `source`: where the curve comes from.
-    - `link_bytes_per_s`: rate of the port of a node in each direction; the rate of the curve
-      without it.
-    - `both_ways_bytes_per_s`: its rate in both directions together; by default the rate of
-      each direction alone.
-    - `messages_per_s`: how many messages the NIC of a node takes in each direction, whatever their
-      size: ranks of a node that send at once wait for each other there. With a named network, its
-      own.
+    - `cores`: cores of each node; additional ranks share cores.
+    - `network`: name of a network (`bareline platforms networks` lists them); or give `curve`.
+    - `curve`: one-way time by message size: pairs of bytes and seconds, ascending from 0 bytes;
+      `bareline calibrate` writes the curve.
+    - `send_overhead_s`, `receive_overhead_s`: a processor's time for each message, as a part of the
+      curve's times. One number, or pairs as in the curve. By default, a named network's own.
+    - `departure_s`: time from the start of a send until the message leaves; by default all of
+      `send_overhead_s`.
+    - `eager_bytes`: size from which sender and receiver synchronize before a message is sent.
+    - `source`: origin of the curve.
+    - `link_bytes_per_s`: rate of the port of a node in each direction; by default the rate of the
+      curve.
+    - `both_ways_bytes_per_s`: rate of the port in both directions together; by default limited only
+      by the rate of each direction.
+    - `messages_per_s`: limit of a node's NIC in messages per second and direction, for any size:
+      ranks of a node that send at the same time wait for each other at the NIC. By default, a named
+      network's own.
     - `loopback_latency_s`, `loopback_bytes_per_s`: one-way time of an empty message between ranks
-      of one node, and its rate; the network has no part in them.
-    - `loopback_overhead_s`: a processor's time for each message sent there, and again for each
-      received.
-    - `loopback_eager_bytes`: from which size on sender and receiver meet in a job on one node.
-    - `oversubscription`: how many times more the ports of all nodes carry than the switch: 1 is a
-      switch that never blocks, 4 one with a quarter of the capacity.
-    - `library`: whose choice of algorithms the collective functions follow.
+      of one node, and the rate of large ones; both are independent of the network.
+    - `loopback_overhead_s`: a processor's time for each message sent inside a node, and the same
+      for each received.
+    - `loopback_eager_bytes`: size from which sender and receiver synchronize in a job on one node.
+    - `oversubscription`: ratio of the rates of all nodes' ports together and of the switch: 1 is a
+      switch that never blocks, 4 a switch with a quarter of that capacity.
+    - `library`: the MPI library whose choice of algorithms the collective functions follow.
     - `algorithms`: other algorithms, by function in lower case, e.g. ``{ allreduce = "rdb" }``;
       SimGrid's names.
-    - `processor`: a processor by name, with printed rates: computation takes as many times as long
-      as on the machine that simulates as that is faster. Without one it is the machine's own.
-    - `compute_factor`: computation takes this many times as long as on that processor.
-    - `checks`: the measured and simulated values of the calibration, for the page.
-    - `fold`: the large arrays of all ranks share one memory, for NPB's MG, FT, BT, SP and LU of
-      large classes: none of their results is then right or verified.
+    - `processor`: name of a processor with published rates, which scale the computing times of the
+      simulating machine. By default, the machine's own processor.
+    - `compute_factor`: additional factor for computing times.
+    - `checks`: the measured and simulated values of the calibration, for the result page.
+    - `fold`: whether the large arrays of all ranks share one memory, for large classes of NPB's MG,
+      FT, BT, SP and LU. The programs' results are then wrong and not verified.
     - `error`: the relative difference of calibration and measurements that `bareline calibrate`
       found.
     """
@@ -151,7 +151,7 @@ class SimOptions(Options):
         return "" if runs_simulated(command) else "does not run simulated"
 
     def resolve(self) -> SimulatedNetwork:
-        """Return the network that is meant."""
+        """Return the network that the options define."""
         if self.curve is None:
             assert self.network is not None
             named = preset(self.network)

@@ -1,1 +1,1 @@
-"""Applications: bareline's mini-apps, and programs of users."""
+"""Applications: bareline's mini-apps, real applications, and programs of users."""

@@ -1,4 +1,4 @@
-"""Conditions on named values, as a study writes them: ``abs(energy + 15.85) < 1e-3``."""
+"""Conditions on named values in a study: ``abs(energy + 15.85) < 1e-3``."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _FUNCTIONS: Mapping[str, Callable[[list[float]], float]] = {
 
 
 class Condition:
-    """One condition: numbers, names, + - * /, abs, min, max, comparisons, ``and``, ``or``.
+    """A condition of numbers, names, + - * /, abs, min, max, comparisons, ``and``, ``or``.
 
-    Raises ValueError: it is not such an expression.
+    Raises ValueError: the text is not such an expression.
     """
 
     def __init__(self, text: str) -> None:
@@ -49,7 +49,7 @@ class Condition:
         self.names = frozenset(_names(self._tree, text))
 
     def holds(self, values: Mapping[str, float]) -> bool:
-        """Return whether it is true of these values; with a NaN it is always false."""
+        """Return whether the condition is true for these values; with a NaN it is always false."""
         try:
             return bool(_evaluate(self._tree, values))
         except (ZeroDivisionError, OverflowError):

@@ -1,8 +1,8 @@
-"""GROMACS: liquid water, molecular dynamics with long-range forces.
+"""The probe of GROMACS: liquid water, molecular dynamics with long-range forces.
 
-The code is run as it is (Debian's package ``gromacs``, built with Open MPI and with threads).
-Water molecules of the SPC/E kind in a box that GROMACS fills itself; the particle-mesh Ewald sum
-makes a Fourier transform over all ranks in every step.
+The code is Debian's unchanged package ``gromacs``, built with Open MPI and with threads. GROMACS
+itself fills a box with water molecules of the SPC/E model. The particle-mesh Ewald sum does a
+Fourier transform over all ranks in every step.
 
 References
 ----------

@@ -1,8 +1,8 @@
-"""LAMMPS: a Lennard-Jones liquid, molecular dynamics with short-range forces.
+"""The probe of LAMMPS: a Lennard-Jones liquid, molecular dynamics with short-range forces.
 
-The code is run as it is (Debian's package ``lammps``, built with Open MPI). Atoms of a crystal melt
-at constant energy: neighbours exchange positions in every step, and every few steps atoms
-change the rank that owns them.
+The code is Debian's unchanged package ``lammps``, built with Open MPI. A crystal melts at constant
+energy. Neighbouring ranks exchange positions in every step, and every few steps atoms move to
+another rank.
 
 References
 ----------

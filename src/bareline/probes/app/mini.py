@@ -1,4 +1,4 @@
-"""The mini-apps, a row of a table each; docs/method/apps.md lists the omissions of each."""
+"""The probes of the mini-apps; docs/method/apps.md lists how each differs from its original."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Scalar
 class MiniAppParams:
     """Parameters of a mini-app.
 
-    - `problem_class`: size of the problem: S, W, A, B or C, each several times the one before.
+    - `problem_class`: size of the problem: S, W, A, B or C, each several times as large as the
+      previous one.
     """
 
     problem_class: Literal["S", "W", "A", "B", "C"] = "W"
@@ -31,17 +32,18 @@ _OCEAN_VARIANT: Final = "2011"
 class OceanParams(MiniAppParams):
     """Parameters of the ocean.
 
-    - `problem_class`: size of the problem: S, W, A, B or C, each several times the one before.
-    - `variant`: the messages of the solver for the lid's pressure: "2011" three sums of 8 bytes and
-      two exchanges an iteration, as MITgcm did then; "tiles" sums of 8 bytes for each rank, as
-      MITgcm does since 2015; "saving" two sums and one exchange, less than MITgcm.
+    - `problem_class`: size of the problem: S, W, A, B or C, each several times as large as the
+      previous one.
+    - `variant`: the messages of the solver for surface pressure. "2011": three sums of 8 bytes and
+      two exchanges per iteration, as in MITgcm at that time; "tiles": sums of 8 bytes for each
+      rank, as in MITgcm since 2015; "saving": two sums and one exchange, fewer than in MITgcm.
     """
 
     variant: Literal["2011", "tiles", "saving"] = _OCEAN_VARIANT
 
 
 class MiniProgram(Kernel):
-    """A mini-app; its rate counts cells or sites, as its page of the documentation states."""
+    """The probe of a mini-app; its rate counts cells or sites, as its documentation page states."""
 
     layer: ClassVar[Layer] = Layer.APP
     params: type[MiniAppParams] = MiniAppParams
@@ -49,7 +51,7 @@ class MiniProgram(Kernel):
 
 
 class Ocean(MiniProgram):
-    """The program with variants: halo exchanges, and sums of 8 bytes in its solver."""
+    """The mini-app with variants: halo exchanges, and sums of 8 bytes in its solver."""
 
     params: type[MiniAppParams] = OceanParams
 
@@ -59,7 +61,10 @@ class Ocean(MiniProgram):
         return replace(command, argv=(*command.argv, *variant))
 
     def check_header(self, params: OceanParams, header: Mapping[str, Any]) -> None:
-        """Refuse another variant; programs without variants do not print one."""
+        """Check that an output is of the requested variant.
+
+        Older programs without variants do not print a variant.
+        """
         reported = header.get("variant", params.variant)
         if reported != params.variant:
             raise ParseError(f"the output is of variant {reported} instead of {params.variant}")
@@ -67,7 +72,7 @@ class Ocean(MiniProgram):
 
 
 class Planewave(MiniProgram):
-    """The program that calls BLAS."""
+    """The mini-app that calls BLAS."""
 
     def facts_of(self, report: Report) -> Mapping[str, Scalar]:
         return kernels_of_header(report.header)
@@ -85,7 +90,10 @@ def _most(words: str = "it takes at most", **most: int) -> Rule:
 
 
 def _ocean(problem_class: str, ranks: int) -> str:
-    """The ranks cut the basin into rectangles of at least four cells a side, for ghosts."""
+    """Return "" if each rank's rectangle has at least 4 cells a side, else the reason.
+
+    The ranks cut the basin into rectangles, whose ghost cells need 4 cells.
+    """
     cells = {"S": 32, "W": 64, "A": 128, "B": 256, "C": 512}[problem_class]
     fewest = 4
     if fewest * max(squarest(ranks)) > cells:
@@ -100,7 +108,10 @@ _SITES = {
 
 
 def _lattice(problem_class: str, ranks: int) -> str:
-    """Every prime factor of the ranks must divide the rest of y, z or t."""
+    """Return "" if each prime factor of the ranks divides what is left of y, z or t.
+
+    Otherwise return the reason.
+    """
     lengths = list(_SITES[problem_class])
     for factor in sorted(_prime_factors(ranks), reverse=True):
         fit = [length for length in lengths if length % factor == 0]

@@ -1,8 +1,8 @@
-"""OpenFOAM: the flow in a cavity under a moving lid, by finite volumes.
+"""The probe of OpenFOAM: the flow in a cavity under a moving lid, by finite volumes.
 
-The code is run as it is (Debian's package ``openfoam``, built with Open MPI). Its numerics are
-unstructured finite volumes, as in USM3D: exchange with neighbouring parts of the mesh, and
-many small sums over all ranks inside preconditioned conjugate gradients.
+The code is Debian's unchanged package ``openfoam``, built with Open MPI. Its numerical method is
+unstructured finite volumes, as in USM3D: ranks exchange data with neighbouring parts of the mesh,
+and preconditioned conjugate gradients need many small sums over all ranks.
 
 References
 ----------

@@ -1,6 +1,7 @@
-"""Any program as a probe: how it is started, which figures it prints, and when its result is right.
+"""The probe of a user's program: its start, its printed values, and checks of its result.
 
-A study's ``[app.NAME]`` describes one. No shell command is built from a description.
+A table ``[app.NAME]`` of a study describes the program. No shell command is built from a
+description.
 """
 
 from __future__ import annotations
@@ -73,34 +74,39 @@ exec "$@"
 
 
 class Program(BaseModel):
-    """How a program is run and read.
+    """The description of a program: how it is run, and how its output is read.
 
     - `trace`: a trace (``bareline profile --trace``) that simulated platforms replay instead of a
       command.
-    - `title`, `summary`: its time, as the subject of a sentence; one line for lists.
-    - `source`: where the program is from.
+    - `title`, `summary`: the name of its time, as the subject of a sentence; a line about it for
+      lists.
+    - `source`: the origin of the program.
     - `command`: program and arguments. ``{NAME}`` is replaced by a parameter, ``{ranks}``,
-      ``{nodes}`` and ``{threads}`` for the layout's, ``{workdir}`` for the trial's working
+      ``{nodes}`` and ``{threads}`` by the layout's numbers, ``{workdir}`` by the trial's working
       directory.
-    - `mpi`: one process per rank, started by the platform's MPI; else one process on the first
-      node.
-    - `steps`: commands that run before it, once on every node: meshes, preprocessing. Not timed.
-    - `inputs`: texts written into the working directory, by name of the file; placeholders count.
+    - `mpi`: whether the platform's MPI starts a process per rank; otherwise one process runs on the
+      first node.
+    - `steps`: commands that run before the program, once on every node, for meshes or
+      preprocessing. They are not timed.
+    - `inputs`: texts written into the working directory, by name of the file; they may contain
+      placeholders.
     - `case_folder`: a folder of the nodes whose files are copied into the working directory.
-    - `folder`: an absolute path of the nodes: the program runs there as a user would start it,
-      with no other variables than `env`, instead of in the trial's working directory.
-    - `files`: files of the working directory that values are read from, besides those that values
-      name.
+    - `folder`: an absolute path of the nodes: the program runs in this folder as a user would start
+      it, with no other variables than `env`, instead of in the trial's working directory.
+    - `files`: further files of the working directory from which values are read, in addition to the
+      files that the values name.
     - `env`: environment variables.
-    - `requires`: programs that must be on the path besides those that commands begin with.
+    - `requires`: further programs that must be on the path, in addition to the first words of
+      commands.
     - `params`: parameters of the probe and their defaults.
-    - `min_ranks`: fewest ranks.
-    - `complete`: regular expression that only a complete output matches: in the file that the
-      headline is read from, or in the printed output.
-    - `metrics`: figures of a trial, the headline first: by habit ``time``, that of the main loop,
-      apart from start-up and files. ``launch_time``, the whole launch, is added.
-    - `values`: further numbers, for `verify` alone.
-    - `verify`: conditions on metrics and values, all of which a right result fulfils.
+    - `min_ranks`: least number of ranks.
+    - `complete`: regular expression that only a complete output matches: in the file from which the
+      main metric is read, or in the printed output.
+    - `metrics`: metrics of a trial, the main one first. By convention this is ``time``, the time of
+      the main loop without start-up and files. ``launch_time``, the time of the whole launch, is
+      added.
+    - `values`: further numbers, which only `verify` uses.
+    - `verify`: conditions on metrics and values, which a correct result satisfies.
     """
 
     model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
@@ -183,7 +189,7 @@ class Program(BaseModel):
 
     @property
     def _files_read(self) -> list[str]:
-        """Files of the working directory that values are read from."""
+        """Names of the files of the working directory from which values are read."""
         sources = (*self.metrics.values(), *self.values.values())
         return list(
             dict.fromkeys([*self.files, *(source.file for source in sources if source.file)])
@@ -191,7 +197,7 @@ class Program(BaseModel):
 
 
 def _same(given: dict[str, Any], made: dict[str, Any], key: str) -> bool:
-    """Return whether a key has the value of an older study: its default, or ours."""
+    """Return whether a key has the value that an older study has: its default, or bareline's."""
     if key == "metrics":
         return set(given[key]) == {"time"}
     if key in made:
@@ -201,7 +207,7 @@ def _same(given: dict[str, Any], made: dict[str, Any], key: str) -> bool:
 
 
 class ProgramProbe(Probe[Any]):
-    """A program that is run and read as a description defines."""
+    """The probe of a program that is run and read according to its description."""
 
     layer: ClassVar[Layer] = Layer.APP
     program: ClassVar[Program]
@@ -241,7 +247,7 @@ class ProgramProbe(Probe[Any]):
         )
 
     def _in_folder(self, layout: Layout, params: Any) -> Command:
-        """Return the program as it runs in a folder of the node: no script is timed with it."""
+        """Return the command of a program in a folder of the node, without a script in its time."""
         program = self.program
         fillings = _known(params, layout)
         argv = [_filled(word, fillings) for word in program.command]
@@ -282,7 +288,7 @@ class ProgramProbe(Probe[Any]):
 
 
 def _known(params: Any, layout: Layout) -> dict[str, Scalar]:
-    """Return the values of placeholders: the parameters, and the layout's shape."""
+    """Return the values of placeholders: the parameters, and the numbers of the layout."""
     shape = {"ranks": layout.ranks, "nodes": layout.nodes, "threads": layout.threads_per_rank}
     return {**asdict(params), **shape}
 
@@ -299,7 +305,10 @@ def _filled_words(words: Iterable[str], fillings: Mapping[str, Scalar]) -> list[
 
 
 def program_probe(name: str, program: Program, about: str = "") -> Probe[Any]:
-    """Make the probe of a program; `about` is text about its parameters."""
+    """Return the probe of a program.
+
+    - `about`: a text about the parameters.
+    """
     fields = [
         (key, type(default), field(default=default)) for key, default in program.params.items()
     ]

@@ -1,8 +1,8 @@
-"""Quantum ESPRESSO: plane waves for crystalline silicon.
+"""The probe of Quantum ESPRESSO: plane waves for crystalline silicon.
 
-The code is run as it is (Debian's package ``quantum-espresso``, built with Open MPI). Its numerics
-are PARATEC's: Fourier transforms by transposes over all ranks, matrix products, and an eigenvalue
-problem at every point of the Brillouin zone.
+The code is Debian's unchanged package ``quantum-espresso``, built with Open MPI. Its numerical
+methods are the same as PARATEC's: Fourier transforms by transposes over all ranks, matrix products,
+and an eigenvalue problem at every point of the Brillouin zone.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""The place of a figure in a program's output: a number, or the wall time."""
+"""The position of a value in a program's output: a number, or the wall time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ class _Described(BaseModel):
 
 
 def compiled(text: str) -> re.Pattern[str]:
-    """Compile a regular expression, or raise ValueError: it is none."""
+    """Return a compiled regular expression.
+
+    Raises ValueError: the text is not a regular expression.
+    """
     try:
         return re.compile(text)
     except re.error as error:
@@ -41,15 +44,15 @@ _TAKEN: Mapping[str, Callable[[list[float]], float]] = {
 
 
 class Value(_Described):
-    """The place of a number in a program's output.
+    """The position of a number in a program's output, by one of three keys.
 
-    - `regex`: regular expression whose one group is the number; ``^`` and ``$`` match at lines.
-    - `json_path`: or keys and indices in a JSON document, e.g. ``"results.0.time_s"``.
-    - `wall`: or the wall time of the whole launch.
-    - `file`: file of the working directory; the printed output without it.
-    - `take`: the choice among several: the only one, the first, last, least or greatest, their
-      sum, mean or number.
-    - `scale`: the size of the number's unit in the metric's unit.
+    - `regex`: regular expression whose only group is the number; ``^`` and ``$`` match at lines.
+    - `json_path`: keys and indices in a JSON document, e.g. ``"results.0.time_s"``.
+    - `wall`: whether the number is the wall time of the whole launch.
+    - `file`: file of the working directory; by default the printed output.
+    - `take`: the choice among several numbers: the only one, the first, last, least or greatest, or
+      their sum, mean or count.
+    - `scale`: factor from the number's unit to the metric's unit.
     """
 
     regex: str = ""
@@ -73,9 +76,9 @@ class Value(_Described):
         return self
 
     def read(self, name: str, output: Output) -> float:
-        """Find the number.
+        """Return the number in an output.
 
-        Raises ParseError: it is not there, occurs more than once, or is not a number.
+        Raises ParseError: the text is missing, occurs more than once, or is not a number.
         """
         if self.wall:
             return output.duration_s * self.scale
@@ -99,8 +102,8 @@ class FigureOfMerit(Value):
     """A metric: a value with its unit.
 
     - `unit`: s, B, B/s, bit/s, flop/s, op/s, Hz, % or 1.
-    - `better`: which direction is an improvement.
-    - `detail`: only describes another metric.
+    - `better`: the direction that is an improvement.
+    - `detail`: whether the metric only describes another metric.
     """
 
     unit: str = "s"

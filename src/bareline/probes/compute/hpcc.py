@@ -1,7 +1,7 @@
-"""HPC Challenge: HPL, PTRANS, DGEMM, STREAM, RandomAccess, FFT, ping-pong and rings in one run.
+"""The probe of HPC Challenge: HPL, PTRANS, DGEMM, STREAM, RandomAccess, FFT, ping-pong, rings.
 
-The real program is run as it is (Debian's package ``hpcc``) with an input that is made here. It
-is linked with Open MPI and has to be started by Open MPI's launcher: under another one its
+The program is Debian's unchanged package ``hpcc``, with an input that this module writes. It is
+linked with Open MPI and must be started by Open MPI's launcher: under another launcher, its
 processes do not find each other.
 
 References
@@ -44,10 +44,10 @@ _ARRAY_WORDS = {"stream": "vector", "randomaccess": "n"}
 class HpccParams:
     """Parameters of HPC Challenge.
 
-    - `memory_bytes`: HPL's matrix and all that follows from it, for each rank: its STREAM arrays
-      are a third of this each, its RandomAccess table at most half. Four times the last-level cache
-      for an array, and half of a node's memory for HPL, give the figures that are published.
-    - `n`: order of HPL's matrix; 0 takes the order that fills `memory_bytes` on every rank.
+    - `memory_bytes`: memory of each rank for HPL's matrix. Other sizes follow from it: each STREAM
+      array has a third, the RandomAccess table at most half. Published results use arrays of four
+      times the last-level cache, and half of a node's memory for HPL.
+    - `n`: order of HPL's matrix; with 0, the matrix fills `memory_bytes` on every rank.
     - `nb`: block size of HPL and PTRANS.
     """
 
@@ -56,7 +56,7 @@ class HpccParams:
     nb: Annotated[int, Field(ge=1, le=1024)] = 80
 
     def order(self, ranks: int) -> int:
-        """Return the order of HPL's matrix, a multiple of its block size unless it is set."""
+        """Return the order of HPL's matrix: the option, or a multiple of the block size."""
         if self.n:
             return self.n
         fits = math.isqrt(self.memory_bytes * ranks // _DOUBLE_BYTES)
@@ -73,10 +73,11 @@ def _summary_metrics() -> dict[str, Metric]:
 
 
 class Hpcc(Probe[HpccParams]):
-    """The whole suite; every figure of its summary.
+    """The probe of the whole suite, with every value of its summary.
 
-    ``star`` figures are means over ranks that all run at once, ``single`` ones are of one rank
-    while the rest waits. ``hpl_efficiency`` is HPL's rate over that of single DGEMM on every rank.
+    A ``star`` value is the mean over ranks that run at the same time; a ``single`` value is of one
+    rank while the other ranks wait. ``hpl_efficiency`` is HPL's rate divided by that of single
+    DGEMM on every rank.
     """
 
     name: ClassVar[str] = "hpcc"
@@ -126,9 +127,9 @@ class Hpcc(Probe[HpccParams]):
 
 
 def _check_whole(text: str) -> int:
-    """Return the ranks of one whole run.
+    """Return the number of ranks of a complete run.
 
-    Raises ParseError where it is cut or processes ran apart.
+    Raises ParseError: the output is cut, or the processes ran as separate jobs.
     """
     if not text:
         raise ParseError(f"hpcc wrote no {_OUTPUT}")
@@ -148,7 +149,7 @@ def _check_whole(text: str) -> int:
 
 
 def input_text(params: HpccParams, ranks: int) -> str:
-    """Return hpccinf.txt: HPL's input, then the additions for PTRANS."""
+    """Return the text of hpccinf.txt: HPL's input, then the additions for PTRANS."""
     return (
         f"{hpl.input_text(params.order(ranks), params.nb, ranks, to_stdout=False)}"
         "separator\n"

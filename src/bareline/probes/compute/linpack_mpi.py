@@ -1,7 +1,7 @@
-"""Linpack over ranks: by ScaLAPACK, or by a user's own build of HPL.
+"""The probe of Linpack over ranks, by ScaLAPACK or by a user's own build of HPL.
 
-ScaLAPACK comes with the distribution; HPL, tuned by the owner of the machine, is the source of
-published figures. Where an ``xhpl`` is on the path of the nodes, it is run as it is.
+ScaLAPACK comes with the distribution. Published results come from HPL, tuned by the owner of the
+machine. If a program ``xhpl`` is on the path of the nodes, it is run unchanged.
 
 References
 ----------
@@ -62,11 +62,11 @@ _CHOICES = """\
 
 
 def input_text(order: int, block: int, ranks: int, *, to_stdout: bool) -> str:
-    """Write HPL.dat, for one system.
+    """Return the text of HPL.dat for one system.
 
-    The program reads it line by line; the words after the values are ours.
+    The program reads the text line by line; the words after the values are comments.
 
-    - `to_stdout`: where the results go; HPC Challenge leaves them in its own file.
+    - `to_stdout`: whether results go to standard output; HPC Challenge writes them to its own file.
     """
     rows, columns = squarest(ranks)
     device = 6 if to_stdout else 8
@@ -92,10 +92,11 @@ class LinpackMpiParams:
     """Parameters of Linpack over ranks.
 
     - `n`: order of the system.
-    - `nb`: edge of the blocks in which the matrix is dealt out.
-    - `repeat`: solutions inside a trial, of ScaLAPACK; the median counts. HPL solves once.
+    - `nb`: edge of the blocks in which the matrix is distributed.
+    - `repeat`: number of solutions in a trial with ScaLAPACK, of which the median counts. HPL
+      solves once.
     - `program`: "scalapack", "xhpl" from the path, or "auto": xhpl if there is one.
-    - `budget_s`: longest time; ScaLAPACK begins no further solution after it.
+    - `budget_s`: time limit; after it, ScaLAPACK begins no further solution.
     """
 
     n: Annotated[int, Field(ge=16, le=1_000_000)] = 1000
@@ -106,7 +107,7 @@ class LinpackMpiParams:
 
 
 class LinpackMpi(Probe[LinpackMpiParams]):
-    """A x = b over all ranks; 2/3 n^3 + 3/2 n^2 operations; HPL's residual below 16."""
+    """The probe of A x = b over ranks: 2/3 n^3 + 3/2 n^2 operations, HPL's residual below 16."""
 
     name: ClassVar[str] = "compute.linpack_mpi"
     layer: ClassVar[Layer] = Layer.COMPUTE
@@ -117,7 +118,7 @@ class LinpackMpi(Probe[LinpackMpiParams]):
     metrics: ClassVar[Mapping[str, Metric]] = hpl.METRICS
 
     def command(self, params: LinpackMpiParams, layout: Layout) -> Command:
-        """Run our program under MPI, with an input in case that it becomes xhpl."""
+        """Return the command of our program, with the input that it needs if it starts xhpl."""
         threads = str(layout.threads_per_rank)
         env = [("OMP_NUM_THREADS", threads), ("OPENBLAS_NUM_THREADS", threads)]
         inputs: tuple[tuple[str, str], ...] = ()

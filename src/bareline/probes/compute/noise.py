@@ -1,9 +1,10 @@
-"""Noise: the time that the system takes from a computing program, by a fixed work quantum.
+"""The probe of noise: processor time that a computing program loses to the system.
 
-The probe looks for regular disturbances in the lost time: their frequency, share, and spectrum
-in bands. A disturbance such as a timer tick is short and regular. Its spectrum is a comb: the
-fundamental and its harmonics are about equally strong, and the strongest line may be any of them.
-So combs are compared, not lines.
+The program repeats a fixed amount of work (quantum). The probe finds regular disturbances in the
+lost time: their frequency, share of the variance, and spectrum in bands. A disturbance such as a
+timer tick is short and regular. Its spectrum is a comb: the fundamental and its harmonics are about
+equally strong, and any of these lines may be the strongest. The probe therefore compares combs, not
+lines.
 
 References
 ----------
@@ -32,12 +33,13 @@ _QUANTA_PER_BIN = 2
 
 @dataclass(frozen=True, slots=True)
 class NoiseParams:
-    """Parameters of the noise.
+    """Parameters of the noise measurement.
 
-    - `quantum_s`: length of the work when nothing disturbs it.
-    - `duration_s`: duration of the repetition. Bins of two quanta are searched for regular ones:
-      the slowest beat that can be seen has a few periods in this time, the fastest has two bins.
-    - `mode`: "single" uses one core, "star" every core at once.
+    - `quantum_s`: duration of the work without disturbance.
+    - `duration_s`: duration of all repetitions. Regular disturbances are searched in bins of two
+      quanta: the longest visible period fits a few times into this duration, the shortest is two
+      bins.
+    - `mode`: "single" uses one core, "star" all cores at the same time.
     """
 
     quantum_s: Annotated[float, Field(ge=1e-5, le=1)] = 1e-4
@@ -57,7 +59,7 @@ class NoiseParams:
 
 
 class Noise(Nodebench[NoiseParams]):
-    """Durations of equal work on every core: lost share, jitter, stolen time, periodic losses."""
+    """The probe of durations of equal work: lost share, jitter, stolen time, periodic losses."""
 
     name: ClassVar[str] = "compute.noise"
     layer: ClassVar[Layer] = Layer.COMPUTE
@@ -131,12 +133,12 @@ _BANDS_PER_OCTAVE = 2
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """A regular disturbance.
+    """A periodic disturbance in a series.
 
-    - `frequency_hz`: how often it comes back; 0 where nothing varies.
-    - `share`: how much of the series' variance it explains, from 0 to 1. Pure noise also has
-      a strongest comb: its share is a few percent.
-    - `spectrum`: upper end of each band in Hz, and its share of the variance.
+    - `frequency_hz`: frequency of the disturbance; 0 if the series is constant.
+    - `share`: part of the series' variance that the disturbance explains, from 0 to 1. In pure
+      random noise, the strongest comb has a few percent.
+    - `spectrum`: upper end of each band in Hz, and the band's part of the variance.
     """
 
     frequency_hz: float
@@ -145,7 +147,10 @@ class Disturbance:
 
 
 def find_period(series: Sequence[float], step_s: float) -> Disturbance:
-    """Find the strongest regular disturbance of a series of at least 16 values, `step_s` apart."""
+    """Return the strongest periodic disturbance of a series of at least 16 values.
+
+    - `step_s`: time between two values.
+    """
     import numpy as np
 
     values = np.asarray(series, dtype=float)
@@ -170,7 +175,7 @@ def find_period(series: Sequence[float], step_s: float) -> Disturbance:
 
 
 def _combs(power: Any) -> tuple[Any, Any]:
-    """Return fundamentals in lines, and the share of the variance that each one's comb explains."""
+    """Return the fundamental lines, and the part of the variance that each comb explains."""
     import numpy as np
 
     last = power.size - 1

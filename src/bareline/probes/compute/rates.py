@@ -1,10 +1,10 @@
-"""Rates of floating-point arithmetic on a node: DGEMM, FFT, Linpack, and a core's attainable peak.
+"""Probes of floating-point rates on a node: DGEMM, FFT, Linpack, and a core's attainable peak.
 
-The peak is measured, not computed: just before and after DGEMM and Linpack the same program runs
-independent multiplications and additions in registers, with the widest instructions that the
-processor shows, on as many cores at once. A nominal frequency is of little use where clocks follow
-the load, and of none in a guest. Where a guest's processor model hides wide vectors, their points
-of `compute.peak` are missing there: the remaining points show the rate that is left.
+The peak is measured, not computed. Immediately before and after DGEMM and Linpack, the same program
+runs independent multiplications and additions in registers, with the widest instructions of the
+processor, on the same number of cores. A nominal frequency is of little use if clocks depend on the
+load, and of no use in a guest. If a guest's processor model hides wide vectors, the guest lacks
+their points of `compute.peak`; the other points show its attainable rate.
 
 References
 ----------
@@ -47,7 +47,7 @@ _RATE_AND_PEAK = {
 
 
 def _peak_samples(report: Report) -> Iterable[Sample]:
-    """Yield the only point's samples: ``peak_rate`` is a core's, the share is over all cores."""
+    """Yield the only point's ``peak_rate`` of a core, and the rate's share of all cores' peak."""
     point = report.point
     yield from spread_samples(point, "rate", "rate", {})
     rate = point.quantile("rate", "median")
@@ -65,11 +65,11 @@ class DgemmParams:
     """Parameters of DGEMM.
 
     - `n`: order of the square matrices.
-    - `repeat`: repetitions inside a trial; the median counts.
-    - `mode`: "single" uses one core; "star" every core at once, each with matrices of its own
-      (HPCC's StarDGEMM; the rate is that of the median core); "all" all cores together on one
+    - `repeat`: number of repetitions in a trial, of which the median counts.
+    - `mode`: "single" uses one core; "star" all cores at the same time, each with its own matrices
+      (HPCC's StarDGEMM; the result is the median core's rate); "all" all cores together for one
       product. The study's ``threads`` above 1 is the number of cores.
-    - `budget_s`: longest time; fewer repetitions are made where it ends.
+    - `budget_s`: time limit, after which no repetition is started.
     """
 
     n: Annotated[int, Field(ge=16, le=65_536)] = 1024
@@ -79,7 +79,7 @@ class DgemmParams:
 
 
 class Dgemm(Nodebench[DgemmParams]):
-    """C = A B on square matrices, by the platform's own OpenBLAS; 2 n^3 operations; checked."""
+    """The probe of C = A B on square matrices by OpenBLAS: 2 n^3 operations, checked."""
 
     name: ClassVar[str] = "compute.dgemm"
     layer: ClassVar[Layer] = Layer.COMPUTE
@@ -108,13 +108,13 @@ class Dgemm(Nodebench[DgemmParams]):
 class FftParams:
     """Parameters of the FFT.
 
-    - `n`: points of the one-dimensional transform.
-    - `n3`: points along each edge of the three-dimensional transform.
-    - `repeat`: repetitions inside a trial; the median counts.
-    - `mode`: "single" uses one core, "all" every core. The study's ``threads`` above 1 is their
-      number.
-    - `plan`: whether FFTW measures or estimates which algorithm is fastest.
-    - `budget_s`: longest time of a transform's repetitions, and of its planning.
+    - `n`: number of points of the one-dimensional transform.
+    - `n3`: number of points along each edge of the three-dimensional transform.
+    - `repeat`: number of repetitions in a trial, of which the median counts.
+    - `mode`: "single" uses one core, "all" every core. A study's ``threads`` above 1 sets the
+      number of cores.
+    - `plan`: whether FFTW measures or estimates the fastest algorithm.
+    - `budget_s`: time limit for a transform's repetitions, and for its planning.
     """
 
     n: Annotated[int, Field(ge=2, le=1 << 30)] = 1 << 18
@@ -126,7 +126,7 @@ class FftParams:
 
 
 class Fft(Nodebench[FftParams]):
-    """A long line and a cube of complex numbers, by FFTW; 5 N log2 N operations; checked."""
+    """The probe of complex 1D and 3D transforms by FFTW: 5 N log2 N operations, checked."""
 
     name: ClassVar[str] = "compute.fft"
     layer: ClassVar[Layer] = Layer.COMPUTE
@@ -159,13 +159,12 @@ class LinpackParams:
     """Parameters of Linpack.
 
     - `n`: order of the system.
-    - `memory_share`: where above 0: the order is the largest that fits into this share of the
-      memory that the node has available, and ``n`` is not used. Platforms then solve systems of
-      different order.
-    - `repeat`: solutions inside a trial; the median counts.
-    - `mode`: "single" uses one core, "all" every core. The study's ``threads`` above 1 is their
-      number.
-    - `budget_s`: longest time; fewer solutions are made where it ends.
+    - `memory_share`: if above 0, the order is the largest that fits into this share of the node's
+      available memory, and ``n`` is not used. Platforms then solve systems of different order.
+    - `repeat`: number of solutions in a trial, of which the median counts.
+    - `mode`: "single" uses one core, "all" every core. A study's ``threads`` above 1 sets the
+      number of cores.
+    - `budget_s`: time limit, after which no solution is started.
     """
 
     n: Annotated[int, Field(ge=16, le=400_000)] = 1000
@@ -176,7 +175,7 @@ class LinpackParams:
 
 
 class Linpack(Nodebench[LinpackParams]):
-    """A x = b by OpenBLAS's LAPACK; 2/3 n^3 + 3/2 n^2 operations; HPL's residual below 16."""
+    """The probe of A x = b by OpenBLAS: 2/3 n^3 + 3/2 n^2 operations, HPL's residual below 16."""
 
     name: ClassVar[str] = "compute.linpack"
     layer: ClassVar[Layer] = Layer.COMPUTE
@@ -204,7 +203,7 @@ class Linpack(Nodebench[LinpackParams]):
 def solved_order(point: MeasuredPoint) -> int:
     """Return the order of a system whose solution passed HPL's check.
 
-    Raises ParseError: it did not pass, or the order is missing.
+    Raises ParseError: the solution did not pass, or the order is missing.
     """
     residual = point.number("residual")
     order = point.coordinates.get("n")
@@ -219,9 +218,10 @@ def solved_order(point: MeasuredPoint) -> int:
 class PeakParams:
     """Parameters of the attainable peak.
 
-    - `repeat`: looks of 10 ms inside a trial; the best burst of 1 ms of each counts, and of them
-      the median.
-    - `mode`: "single" uses one core, "star" every core at once; the rate is that of a core in both.
+    - `repeat`: number of 10 ms measurements in a trial. The result is the median over the
+      measurements of the best 1 ms of each.
+    - `mode`: "single" uses one core, "star" all cores at the same time; in both modes, the result
+      is the rate of a core.
     """
 
     repeat: Annotated[int, Field(ge=2, le=10_000)] = 10
@@ -229,7 +229,7 @@ class PeakParams:
 
 
 class Peak(Nodebench[PeakParams]):
-    """Independent chains of multiplications and additions in double precision, in registers."""
+    """The probe of independent multiplications and additions in double precision, in registers."""
 
     name: ClassVar[str] = "compute.peak"
     layer: ClassVar[Layer] = Layer.COMPUTE
@@ -245,7 +245,7 @@ class Peak(Nodebench[PeakParams]):
     repeated = ("mode",)
 
     def samples(self, params: PeakParams, report: Report) -> Iterable[Sample]:
-        """Yield each instruction set's rate; the last point is the widest set."""
+        """Yield the rate of each instruction set; the last point is the widest set."""
         widest = 0.0
         for point in report.points:
             words = str(point.coordinates.get("instructions")).split()

@@ -1,7 +1,7 @@
-"""fio: one job on one file, as the real tool measures it.
+"""The probe of fio: one job on one file.
 
-The tool is run as it is (package ``fio``); its JSON is read as imported outputs
-are.
+The tool is the unchanged package ``fio``; the reader of its JSON is the same as for imported
+outputs.
 
 References
 ----------
@@ -30,15 +30,15 @@ _JOB = "bareline"
 
 @dataclass(frozen=True, slots=True)
 class FioParams:
-    """Parameters of a job; fio's own names.
+    """Parameters of a job, with fio's names.
 
     - `rw`: kind of access.
-    - `bs`: bytes of a read or write.
-    - `size`: bytes of the file, each of which is read or written once.
-    - `direct`: goes around the page cache (O_DIRECT).
-    - `iodepth`: requests under way at once; more than one needs an asynchronous engine.
-    - `ioengine`: how requests are made.
-    - `end_fsync`: calls fsync after writing, as part of the job's time.
+    - `bs`: size of a read or write in bytes.
+    - `size`: size of the file in bytes; each byte is read or written once.
+    - `direct`: whether I/O bypasses the page cache (O_DIRECT).
+    - `iodepth`: number of simultaneous requests; more than one needs an asynchronous engine.
+    - `ioengine`: the interface by which fio makes requests.
+    - `end_fsync`: whether fio calls fsync after writing, as part of the job's time.
     """
 
     rw: Literal["read", "write", "randread", "randwrite", "rw", "randrw"] = "write"
@@ -65,7 +65,10 @@ class FioParams:
 
 
 class Fio(Probe[FioParams]):
-    """One fio job; a file that is only read is written first, untimed, and left to the device."""
+    """The probe of one fio job.
+
+    A file that is only read is first written to the device, without being timed.
+    """
 
     name: ClassVar[str] = "io.fio"
     layer: ClassVar[Layer] = Layer.IO

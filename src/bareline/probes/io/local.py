@@ -1,9 +1,10 @@
-"""Files of one node, by our program ``iobench``: sequential access, and making files.
+"""The probes of ``iobench``, on one node: sequential access, and the creation of files.
 
-Sequential access is the job of Nebula's SRW. Writing ends when the data is on the device, in every
-mode, and the file is taken out of the page cache before it is read; a part that is still cached is
-a caveat of the rate. A second reading, which the page cache serves, has a metric of its own. Making
-files is the job of fs_mark: N files of a size, made by T threads in S directories.
+Sequential access is the same work as Nebula's SRW. In every mode, writing ends when the data is on
+the device, and the file is removed from the page cache before it is read; a part that is still
+cached is a caveat of the rate. A second read, from the page cache, has a separate metric. The
+creation of files is the same work as fs_mark's: N files of a size, made by T threads in S
+directories.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ _CALL = ("median", "p99", "max")
 class SequentialParams:
     """Parameters of sequential access.
 
-    - `file_bytes`: size of the file; a multiple of each block size is used.
-    - `min_block_bytes`, `max_block_bytes`, `block_factor`: sizes of a read or write: each is so
-      many times the one before.
-    - `mode`: ``buffered`` goes through the page cache and calls fsync at the end, ``direct`` goes
-      around it (O_DIRECT), ``synced`` waits for the device at every write (O_SYNC).
-    - `budget_s`: longest time for writing, and for reading, one file; it then ends there.
+    - `file_bytes`: size of the file; the largest multiple of the block size is used.
+    - `min_block_bytes`, `max_block_bytes`, `block_factor`: sizes of a read or write, each the
+      factor times the previous one.
+    - `mode`: ``buffered`` uses the page cache and calls fsync at the end, ``direct`` bypasses the
+      page cache (O_DIRECT), ``synced`` waits for the device at every write (O_SYNC).
+    - `budget_s`: time limit for writing one file, and for reading it; the file is then shorter.
     """
 
     file_bytes: Annotated[int, Field(ge=_PAGE_BYTES, le=1 << 44)] = 64 << 20
@@ -57,7 +58,7 @@ class SequentialParams:
 
 
 class Sequential(Probe[SequentialParams]):
-    """A new file for every block size: written, synced, taken out of the cache, read, compared."""
+    """The probe of a file for every block size: written, synced, uncached, read, compared."""
 
     name: ClassVar[str] = "io.sequential"
     layer: ClassVar[Layer] = Layer.IO
@@ -75,7 +76,10 @@ class Sequential(Probe[SequentialParams]):
     }
 
     def delivers(self, params: SequentialParams) -> Mapping[str, Metric]:
-        """Leave out the reading from the page cache: it is missing where the file is not there."""
+        """Return the metrics without the read from the page cache, which may be missing.
+
+        It is missing if the file is not in the page cache.
+        """
         return {name: self.metrics[name] for name in self.metrics if name != "cached_read_rate"}
 
     def command(self, params: SequentialParams, layout: Layout) -> Command:
@@ -128,15 +132,18 @@ def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]
 
 
 def _check_amount(way: str, moved_bytes: float, rate: float, seconds: float) -> None:
-    """Raise ParseError: the amount of data is not that of the rate and the time."""
+    """Check that the amount of data agrees with the rate and the time.
+
+    Raises ParseError: it does not.
+    """
     if not math.isclose(rate * seconds, moved_bytes, rel_tol=0.01):
         raise ParseError(f"{way}: rate, amount and time contradict each other")
 
 
 def _cached_samples(point: MeasuredPoint, written_bytes: float) -> Iterator[Sample]:
-    """Yield the rate of the reading that the page cache served, where it held the whole file.
+    """Yield the rate of the read from the page cache, if this contained the whole file.
 
-    Earlier programs have no such reading, direct I/O has none.
+    Older programs and direct I/O have no such read.
     """
     if "loop_cached_read_rate" not in point.fields:
         return
@@ -153,15 +160,15 @@ def _cached_samples(point: MeasuredPoint, written_bytes: float) -> Iterator[Samp
 
 @dataclass(frozen=True, slots=True)
 class CreateParams:
-    """Parameters of making files.
+    """Parameters of the creation of files.
 
     - `files`: number of files.
-    - `writers`: threads that make them, more than there are cores if need be: a writer waits for
-      the file system most of the time. 0 takes the layout's threads. fs_mark's ``-t``.
-    - `file_bytes`: size of each.
-    - `directories`: directories that they are spread over, filled one after another.
+    - `writers`: number of threads that create files. It may exceed the number of cores, because a
+      writer mostly waits for the file system. 0 means the layout's threads. fs_mark's ``-t``.
+    - `file_bytes`: size of each file.
+    - `directories`: number of directories for the files, which are filled one after the other.
     - `sync`: ``fsync`` of each file before it is closed, fsync of each ``directory`` after its last
-      file (names are then safe, contents only where the file system writes them first), or
+      file (this secures names, but contents only if the file system writes them first), or
       ``none``.
     """
 
@@ -179,7 +186,7 @@ class CreateParams:
 
     @property
     def calls(self) -> dict[str, int]:
-        """How often each step is timed, in the order of iobench's output."""
+        """Number of timings of each step, in the order of iobench's output."""
         calls = {"create": self.files}
         if self.file_bytes:
             calls["write"] = self.files
@@ -193,7 +200,7 @@ class CreateParams:
 
 
 class Create(Probe[CreateParams]):
-    """Files are made, filled, synced, closed, read back and compared, and removed."""
+    """The probe of files that are created, filled, synced, closed, read, compared and removed."""
 
     name: ClassVar[str] = "io.create"
     layer: ClassVar[Layer] = Layer.IO
@@ -218,7 +225,7 @@ class Create(Probe[CreateParams]):
         )
 
     def parse(self, params: CreateParams, output: Output) -> ProbeReading:
-        """Read iobench's JSON lines; ``phase = "file"`` is all steps of one file together."""
+        """Return the values of iobench's output; ``phase = "file"`` is all steps of one file."""
         points = read_report(output, "iobench", "create").points
         phases = [point.coordinates.get("phase") for point in points]
         requested = list(params.calls)

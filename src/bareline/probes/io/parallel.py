@@ -1,12 +1,12 @@
-"""Files of all ranks, by our program ``iobench_mpi``: parallel access and metadata.
+"""The probes of ``iobench_mpi``, on files of all ranks: parallel access and metadata.
 
-The patterns of access are IOR's, the phases of metadata mdtest's, which comes with it; parameters
-name their letters. Times include opening, all calls, the fsync and closing, from the first rank's
-start to the last one's end, as IOR's bandwidths do; rates are decimal (MB/s), IOR's are binary
-(MiB/s). A phase begins when all ranks have ended the one before.
+The patterns of access are IOR's, the phases of metadata are mdtest's, which comes with IOR; the
+parameters name the options of both programs. Times include opening, all calls, fsync and closing,
+from the first rank's start to the last rank's end, as IOR's bandwidths do. Rates are decimal
+(MB/s), whereas IOR's are binary (MiB/s). A phase begins when all ranks have ended the previous one.
 
-A rate of too short a time, or one that may be the memory's, is not a rate of the storage: IO500
-marks such a result as invalid, here it has a caveat with the reason.
+If the time is too short, or data may have come from memory, the result is not a rate of the
+storage. IO500 marks such a result as invalid; this probe adds a caveat with the reason.
 
 References
 ----------
@@ -40,7 +40,10 @@ Sync = Literal["none", "fsync"]
 
 
 def _read_job(output: Output, benchmark: str, requested: Mapping[str, Any]) -> Report:
-    """Read a complete output, or raise ParseError: it is none, or not of the job asked for."""
+    """Return the content of a complete output of the requested job.
+
+    Raises ParseError: the output is incomplete, or of another job.
+    """
     report = read_report(output, "iobench_mpi", benchmark)
     given = report.header.get("options")
     printed = given if isinstance(given, Mapping) else {}
@@ -58,11 +61,11 @@ def _phase_samples(
     doubts: Iterable[str],
     phase: str = "",
 ) -> Iterable[Sample]:
-    """Yield a phase's rate and time, its longest call, and figures of its slowest and median rank.
+    """Yield a phase's rate and time, longest call, and times of the slowest and median rank.
 
-    - `phase`: the point of the times, where the metrics of all phases are the same.
+    - `phase`: the point of the times, if all phases have the same metrics.
 
-    Raises ParseError: its figures contradict each other.
+    Raises ParseError: the values of the phase contradict each other.
     """
     name = "phase" if phase else metric.removesuffix("_rate")
     field = "rate" if phase else metric
@@ -91,7 +94,7 @@ def _phase_samples(
 
 
 def _reading_caveats(report: Report, point: MeasuredPoint, read_bytes: float) -> Iterable[str]:
-    """Name whose memory may have answered instead of a device."""
+    """Yield caveats if the memory of a node or server may have answered instead of a device."""
     if point.number("cached_before_read_bytes") > 0:
         yield "page-cache"
     remote = report.header.get("remote")
@@ -104,21 +107,21 @@ def _reading_caveats(report: Report, point: MeasuredPoint, read_bytes: float) ->
 
 @dataclass(frozen=True, slots=True)
 class ParallelParams:
-    """Parameters of parallel access, with IOR's letters.
+    """Parameters of parallel access, with IOR's options.
 
-    - `api`: ``posix``, or MPI-IO: ``mpiio`` each rank for itself, ``mpiio-collective`` every call
-      by all ranks together. IOR's ``-a`` and ``-c``.
-    - `files`: one ``shared`` file, or each rank its ``own`` (``-F``).
-    - `transfer_bytes`: bytes of a call (``-t``); any multiple of 8, as IO500's 47008.
+    - `api`: ``posix``, or MPI-IO: ``mpiio`` (independent calls of each rank), ``mpiio-collective``
+      (every call by all ranks together). IOR's ``-a`` and ``-c``.
+    - `files`: one ``shared`` file, or an ``own`` file of each rank (``-F``).
+    - `transfer_bytes`: size of a call in bytes (``-t``); any multiple of 8, as IO500's 47008.
     - `block_bytes`: bytes that a rank writes in one piece of the file (``-b``).
-    - `segments`: blocks of each rank (``-s``): one of large blocks is the segmented pattern, many
-      whose block is one transfer the strided one.
-    - `duration_s`: writing ends after so long, with as many calls of every rank as the fastest one
-      made (``-D`` with wear-out); 0 writes all segments.
-    - `mode`: ``buffered`` goes through the page cache, ``direct`` (O_DIRECT) around it.
-    - `readers`: the reader of a rank's data: one of ``other`` nodes (on one node the next rank;
-      ``-C``), or the ``same`` rank.
-    - `sync`: ``fsync`` at the end of writing, within its time (``-e``), or ``none``.
+    - `segments`: number of blocks of each rank (``-s``). One large block is the segmented pattern,
+      many blocks of one transfer each are the strided pattern.
+    - `duration_s`: time of writing; at its end, every rank completes as many calls as the fastest
+      rank made (``-D`` with wear-out). With 0, all segments are written.
+    - `mode`: ``buffered`` uses the page cache, ``direct`` (O_DIRECT) bypasses it.
+    - `readers`: the reader of a rank's data: a rank of an ``other`` node (on a single node, the
+      next rank; ``-C``), or the ``same`` rank.
+    - `sync`: ``fsync`` at the end of writing, as part of its time (``-e``), or ``none``.
     """
 
     api: Literal["posix", "mpiio", "mpiio-collective"] = "posix"
@@ -156,7 +159,7 @@ def _details(way: str) -> dict[str, Metric]:
 
 
 class Parallel(Probe[ParallelParams]):
-    """Files written by all ranks, synced, dropped from the page caches, read by other ranks."""
+    """The probe of files that all ranks write, sync and uncache, and other ranks read."""
 
     name: ClassVar[str] = "io.parallel"
     layer: ClassVar[Layer] = Layer.IO
@@ -220,16 +223,16 @@ class Parallel(Probe[ParallelParams]):
 
 @dataclass(frozen=True, slots=True)
 class MetadataParams:
-    """Parameters of files made by all ranks, with mdtest's letters.
+    """Parameters of files that all ranks create, with mdtest's options.
 
-    - `items`: files of each rank (``-n``).
-    - `file_bytes`: size of each (``-w``, ``-e``); 3901 is that of IO500's hard pattern, 0 of its
-      easy one.
-    - `files`: in one directory ``shared`` by all ranks, or each rank in its ``own`` (``-u``).
-    - `readers`: the rank that looks at, reads and removes a rank's files: one of ``other`` nodes
-      (on one node the next rank; ``-N``), or the ``same`` rank.
-    - `sync`: ``fsync`` of each file before it is closed (``-y``), or ``none``, as mdtest does by
-      itself.
+    - `items`: number of files of each rank (``-n``).
+    - `file_bytes`: size of each file (``-w``, ``-e``): 3901 in IO500's hard pattern, 0 in its easy
+      pattern.
+    - `files`: one directory ``shared`` by all ranks, or an ``own`` directory of each rank (``-u``).
+    - `readers`: the rank that stats, reads and removes a rank's files: a rank of an ``other`` node
+      (on a single node, the next rank; ``-N``), or the ``same`` rank.
+    - `sync`: ``fsync`` of each file before it is closed (``-y``), or ``none``, which is mdtest's
+      default.
     """
 
     items: Annotated[int, Field(ge=1, le=10_000_000)] = 100
@@ -240,7 +243,7 @@ class MetadataParams:
 
 
 class Metadata(Probe[MetadataParams]):
-    """Files are made, looked at, read, compared and removed, each phase by all ranks at once."""
+    """The probe of files that all ranks create, stat, read, compare and remove, in phases."""
 
     name: ClassVar[str] = "io.metadata"
     layer: ClassVar[Layer] = Layer.IO

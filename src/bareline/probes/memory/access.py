@@ -1,8 +1,9 @@
-"""Access to memory on a node: STREAM's bandwidth, RandomAccess's updates, the latency of a load.
+"""Probes of memory on a node: STREAM's bandwidth, RandomAccess's updates, latency of a load.
 
-Where a working set exceeds the processor's cache of the page tables, a load with 4 KiB pages
-also pays for finding its page. The difference to 2 MiB pages is the cost of address translation,
-which virtualization multiplies: a guest's page tables are themselves translated.
+If a working set exceeds the processor's cache of page tables (TLB), the time of a load with 4 KiB
+pages also includes the search for its page. The difference from 2 MiB pages is the cost of address
+translation. Virtualization multiplies this cost, because a guest's page tables are themselves
+translated.
 
 References
 ----------
@@ -45,11 +46,12 @@ def _size(size_bytes: int) -> tuple[str, ...]:
 class StreamParams:
     """Parameters of STREAM.
 
-    - `array_bytes`: size of each of the three arrays; 0 takes four times the last-level cache.
-    - `repeat`: repetitions inside a trial; the median counts.
-    - `stores`: "regular", "nontemporal" (past the cache, without reading the old content) or
-      "best": both are run, and for each kernel the better counts.
-    - `mode`: "single" uses the layout's threads, one without any; "all" every core of the node.
+    - `array_bytes`: size of each of the three arrays; 0 means four times the last-level cache.
+    - `repeat`: number of repetitions in a trial, of which the median counts.
+    - `stores`: "regular", "nontemporal" (bypass the cache, without reading the old content) or
+      "best" (both kinds are run, and for each kernel the better result counts).
+    - `mode`: "single" uses the layout's threads (by default one); "all" uses every core of the
+      node.
     """
 
     array_bytes: Annotated[int, Field(ge=0)] = 0
@@ -59,7 +61,7 @@ class StreamParams:
 
 
 class Stream(Nodebench[StreamParams]):
-    """Copy, scale, add and triad; bytes counted as STREAM defines them."""
+    """The probe of STREAM: copy, scale, add and triad, with bytes counted as in STREAM."""
 
     name: ClassVar[str] = "memory.stream"
     layer: ClassVar[Layer] = Layer.MEMORY
@@ -95,10 +97,10 @@ class Stream(Nodebench[StreamParams]):
 class RandomAccessParams:
     """Parameters of RandomAccess.
 
-    - `table_bytes`: size of the table, rounded down to a power of two; 0 takes four times the
+    - `table_bytes`: size of the table, rounded down to a power of two; 0 means four times the
       last-level cache.
-    - `mode`: "single" uses one core, "star" every core at once, each with a table of its own.
-    - `budget_s`: longest time; fewer updates are made where it ends.
+    - `mode`: "single" uses one core, "star" all cores at the same time, each with its own table.
+    - `budget_s`: time limit, after which no further updates are made.
     """
 
     table_bytes: Annotated[int, Field(ge=0)] = 0
@@ -107,7 +109,7 @@ class RandomAccessParams:
 
 
 class RandomAccess(Nodebench[RandomAccessParams]):
-    """Updates in a second, of one core or the mean over cores that all update at once."""
+    """The probe of updates per second, of one core or the mean over simultaneous cores."""
 
     name: ClassVar[str] = "memory.random_access"
     layer: ClassVar[Layer] = Layer.MEMORY
@@ -142,11 +144,11 @@ class RandomAccess(Nodebench[RandomAccessParams]):
 class LatencyParams:
     """Parameters of dependent loads.
 
-    - `min_bytes`, `max_bytes`: working sets: powers of two and the sizes half-way between, within
-      these.
-    - `pages`: "small" (4 KiB), "huge" (2 MiB) or "both". Pages that the node does not provide are
-      cut.
-    - `budget_s`: time of each point.
+    - `min_bytes`, `max_bytes`: range of the working sets, which are powers of two and the sizes
+      half-way between.
+    - `pages`: "small" (4 KiB), "huge" (2 MiB) or "both". Page sizes that the node does not provide
+      are left out.
+    - `budget_s`: time limit of each point.
     """
 
     min_bytes: Annotated[int, Field(ge=128)] = 16 << 10
@@ -162,7 +164,7 @@ class LatencyParams:
             )
 
     def points(self) -> list[dict[str, int]]:
-        """List working sets with page sizes, in bytes."""
+        """Return the working sets with page sizes, in bytes."""
         sizes: list[int] = []
         for power in range(7, self.max_bytes.bit_length()):
             sizes += (1 << power, 3 << power >> 1)
@@ -177,7 +179,7 @@ class LatencyParams:
 
 
 class MemoryLatency(Nodebench[LatencyParams]):
-    """Time of a load whose address is the result of the load before."""
+    """The probe of the time of a load whose address is the result of the previous load."""
 
     name: ClassVar[str] = "memory.latency"
     layer: ClassVar[Layer] = Layer.MEMORY

@@ -1,4 +1,4 @@
-"""Common parts of the probes of ``mpibench``, our program for MPI functions."""
+"""Common parts of the probes of ``mpibench``, bareline's program for MPI functions."""
 
 from __future__ import annotations
 
@@ -35,17 +35,18 @@ LARGEST_BYTES = 1 << 30
 class MpiParams:
     """Parameters of an MPI function by message size.
 
-    - `min_bytes`, `max_bytes`: message sizes: powers of two between them; ``min_bytes = 0`` adds
-      the empty message. OSU's ``-m``.
-    - `iterations`: iterations of each size, at most; 0 leaves the program's choice. OSU's ``-i``.
-    - `warmup`: iterations before the first that counts; 0 leaves the program's choice. OSU's
-      ``-x``.
-    - `budget_s`: longest time for each size; a size that exceeds it even with the fewest iterations
-      is cut.
-    - `between`: also the sizes halfway between powers of two, from 24 bytes on: protocols change
-      there.
-    - `sizes_bytes`: these message sizes instead, ascending and with commas between them, such as
-      "8,65536": the sizes of an application. ``--sizes``.
+    - `min_bytes`, `max_bytes`: range of the message sizes, which are powers of two; ``min_bytes =
+      0`` adds the empty message. OSU's ``-m``.
+    - `iterations`: limit for the iterations of each size; 0 leaves the choice to the program. OSU's
+      ``-i``.
+    - `warmup`: iterations before the first measured iteration; 0 leaves the choice to the program.
+      OSU's ``-x``.
+    - `budget_s`: time limit for each size; a size that exceeds it even with the fewest iterations
+      is left out.
+    - `between`: whether sizes halfway between powers of two are added, from 24 bytes on, because
+      protocols change there.
+    - `sizes_bytes`: explicit ascending message sizes, separated by commas, such as "8,65536", in
+      place of the range; for instance the sizes of an application. ``--sizes``.
     """
 
     min_bytes: Annotated[int, Field(ge=0)] = 0
@@ -62,9 +63,9 @@ class MpiParams:
             raise ValueError(f"min_bytes = {self.min_bytes} is above max_bytes = {self.max_bytes}")
 
     def sizes(self, smallest: int = 0) -> list[int]:
-        """List the message sizes in bytes that a benchmark with this smallest size measures.
+        """Return the message sizes in bytes of a benchmark with a smallest size.
 
-        Listed sizes below the smallest are cut by the program, which names them.
+        The program leaves out explicit sizes below the smallest, and lists them in its output.
         """
         if self.sizes_bytes:
             return [*map(int, self.sizes_bytes.split(","))]
@@ -85,7 +86,10 @@ class MpiParams:
 
 
 def _check_list(text: str) -> None:
-    """Raise ValueError where a text does not list message sizes."""
+    """Check that a text is a list of message sizes.
+
+    Raises ValueError: it is not.
+    """
     words = text.split(",") if text else []
     if not all(word.isascii() and word.isdigit() for word in words):
         raise ValueError(f"sizes_bytes = '{text}' is not a list of sizes; write '8,65536'")
@@ -99,7 +103,7 @@ def _check_list(text: str) -> None:
 
 
 def latency_metrics() -> dict[str, Metric]:
-    """Return the metrics of a time per iteration: the median first, then spread and means."""
+    """Return the metrics of a time per iteration: the median, then its spread and means."""
     return {
         **spread_metrics("latency", "s", "lower"),
         **{f"latency_{name}": Metric("s", "lower", detail=True) for name in _MEANS},
@@ -107,7 +111,7 @@ def latency_metrics() -> dict[str, Metric]:
 
 
 def rate_metrics(metric: str = "bandwidth", unit: str = "B/s") -> dict[str, Metric]:
-    """Return the metrics of a rate per iteration: the median first, then spread and loop mean."""
+    """Return the metrics of a rate per iteration: the median, then its spread and loop mean."""
     return {
         **spread_metrics(metric, unit, "higher"),
         f"{metric}_loop_mean": Metric(unit, "higher", detail=True),
@@ -122,16 +126,19 @@ def latency_samples(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def mean_of_loop(samples: Iterable[Sample]) -> Iterable[Sample]:
-    """Make the mean over the plain loop the headline of a simulated collective.
+    """Return a simulated collective's samples, with the mean over a plain loop as main metric.
 
-    Before each call that is timed by itself all simulated ranks wait for the same moment, so that
-    its time is for ranks that enter at once, and the same each time. In a loop they enter as
-    they come out of the call before, as in a program and in published figures.
+    Before each individually timed call, all simulated ranks wait for the same time, so that they
+    enter the call together, and each call takes the same time. In a loop, a rank enters a call when
+    it leaves the previous one, as in applications and in published results.
     """
     sequence = tuple(samples)
     mean = next(sample.value for sample in sequence if sample.metric == "latency_loop_mean")
     for sample in sequence:
-        yield replace(sample, value=mean) if sample.metric == "latency" else sample
+        if sample.metric == "latency":
+            yield replace(sample, value=mean)
+        else:
+            yield sample
 
 
 def rate_samples(
@@ -144,14 +151,14 @@ def rate_samples(
 
 
 class MpiFunction(Probe[Any]):
-    """A function of MPI by message size, as a benchmark of mpibench measures it.
+    """The probe of an MPI function by message size, which runs a benchmark of mpibench.
 
-    ``latency`` is the median over iterations of the slowest rank. The figures of classic programs
-    are also measured: ``latency_loop_mean``, the mean over a plain loop and all ranks (OSU's
-    latency, t_avg of IMB's PingPong, Sendrecv, Exchange and Barrier), ``latency_loop_mean_max``,
-    that of the slowest rank (their t_max, HPC Challenge's rings), and ``latency_rank_mean`` and
-    ``latency_rank_mean_max``, the mean over calls that are timed one by one, over all ranks and of
-    the slowest (collectives of OSU, and of IMB since 2017).
+    ``latency`` is the median over iterations of the slowest rank's time. The values of classic
+    programs are also measured. ``latency_loop_mean`` is the mean over a plain loop and all ranks
+    (OSU's latency; t_avg of IMB's PingPong, Sendrecv, Exchange and Barrier),
+    ``latency_loop_mean_max`` the mean of the slowest rank (IMB's t_max, HPC Challenge's rings).
+    ``latency_rank_mean`` and ``latency_rank_mean_max`` are means over individually timed calls,
+    over all ranks and of the slowest rank (collectives of OSU, and of IMB since 2017).
     """
 
     layer: ClassVar[Layer] = Layer.MPI
@@ -194,5 +201,5 @@ class MpiFunction(Probe[Any]):
 
     @staticmethod
     def point_samples(point: MeasuredPoint) -> Iterable[Sample]:
-        """Turn one point into samples; a row may have another way."""
+        """Return the samples of a point; a table row may set another function."""
         return latency_samples(point)

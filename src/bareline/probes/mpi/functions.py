@@ -1,8 +1,8 @@
-"""The functions of MPI that mpibench measures, a row of a table each.
+"""The probes of MPI functions that mpibench measures, a table row for each.
 
-Libraries connect two ranks when they first talk: over TCP a handshake of sockets, over InfiniBand
-one of queue pairs. A program pays that once for each rank that a rank talks to:
-`mpi.first_message`.
+A library connects two ranks at their first message, by a handshake of sockets (TCP) or of queue
+pairs (InfiniBand). A program has this cost once for each pair of ranks; `mpi.first_message`
+measures it.
 
 References
 ----------
@@ -39,7 +39,7 @@ from bareline.vocabulary.model import Metric, Sample
 class WindowParams(MpiParams):
     """Parameters of a window of messages by size.
 
-    - `window`: messages in flight; 0 leaves the program's choice, 64. OSU's ``-W``.
+    - `window`: number of messages in flight; 0 leaves the choice (64) to the program. OSU's ``-W``.
     """
 
     window: Annotated[int, Field(ge=0, le=65536)] = 0
@@ -88,10 +88,10 @@ class OverlapParams(MpiParams):
 class MpiSizelessParams:
     """Parameters of an MPI function without a message.
 
-    - `iterations`: iterations, at most; 0 leaves the program's choice. OSU's ``-i``.
-    - `warmup`: iterations before the first that counts; 0 leaves the program's choice. OSU's
-      ``-x``.
-    - `budget_s`: longest time; fewer iterations are run where it is short.
+    - `iterations`: limit for the iterations; 0 leaves the choice to the program. OSU's ``-i``.
+    - `warmup`: iterations before the first measured iteration; 0 leaves the choice to the program.
+      OSU's ``-x``.
+    - `budget_s`: time limit, which may reduce the number of iterations.
     """
 
     iterations: Annotated[int, Field(ge=0)] = 0
@@ -104,14 +104,14 @@ class MpiSizelessParams:
 
 @dataclass(frozen=True, slots=True)
 class InitParams:
-    """MPI_Init takes no parameters."""
+    """The parameters of MPI_Init: none."""
 
     def options(self, smallest: int = 0) -> tuple[str, ...]:
         return ()
 
 
 class SizelessFunction(MpiFunction):
-    """A benchmark of mpibench without a message, which has one point."""
+    """The probe of a benchmark of mpibench without messages, which has one point."""
 
     params: type[Any] = MpiSizelessParams
 
@@ -122,7 +122,7 @@ class SizelessFunction(MpiFunction):
 
 
 def _with_bandwidth(point: MeasuredPoint) -> Iterable[Sample]:
-    """Add the bandwidth of a ping-pong: message size over latency."""
+    """Yield the samples of a ping-pong and its bandwidth: message size divided by latency."""
     yield from latency_samples(point)
     size_bytes = point.coordinates.get("size_bytes")
     if not isinstance(size_bytes, int):
@@ -132,7 +132,10 @@ def _with_bandwidth(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def _with_rate(point: MeasuredPoint) -> Iterable[Sample]:
-    """Add the bandwidth of messages that are not empty: a rank sends and receives."""
+    """Yield the samples and, for messages that are not empty, the bandwidth.
+
+    A rank both sends and receives a message in the measured time.
+    """
     yield from latency_samples(point)
     if point.coordinates.get("size_bytes"):
         yield from rate_samples(point)
@@ -144,18 +147,22 @@ def _of_pairs(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def _of_ends(point: MeasuredPoint) -> Iterable[Sample]:
-    """Yield the cost of a message at each end.
+    """Yield the processor time of a message at sender and receiver.
 
-    ``send`` is the time of ``MPI_Send`` while nothing else is under way, ``receive`` that of
-    ``MPI_Recv`` of a message that has arrived; the rest of the latency is its way. ``send`` of a
-    message that waits for its receiver (rendezvous) includes that waiting, and means nothing.
+    ``send`` is the time of ``MPI_Send`` while no other message is in flight, ``receive`` that of
+    ``MPI_Recv`` for a message that has arrived; the rest of the latency is the way between them.
+    For a message that waits for its receiver (rendezvous), ``send`` includes the wait and is not
+    meaningful.
     """
     for metric in ("send", "receive"):
         yield Sample(metric, point.positive(metric, "median"), point.coordinates)
 
 
 def _of_overlap(point: MeasuredPoint) -> Iterable[Sample]:
-    """Yield the time of both together, each alone, and the share of communication that vanishes."""
+    """Yield the time of communication with computation, each time alone, and the overlap.
+
+    The overlap is the part of the communication time that is hidden by computation.
+    """
     for metric, series in (
         ("latency", "time"),
         ("latency_alone", "time_communication"),
@@ -178,9 +185,10 @@ def _of_first_message(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def _of_beside(point: MeasuredPoint) -> Iterable[Sample]:
-    """Yield the time of code after a message, and after itself; means without lost cores.
+    """Yield the time of code after a message and after itself, without calls that lost a core.
 
-    In addition, the time of an all-reduce of 8 B, and of one after 100 us of reading memory.
+    Also yield the time of an all-reduce of 8 B, and of an all-reduce after 100 us of reading
+    memory.
     """
     times = {}
     for name in ("between", "alone"):

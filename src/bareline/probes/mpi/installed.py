@@ -1,8 +1,8 @@
-"""OSU's programs and Intel's IMB-MPI1 as a user installed them, one program a trial.
+"""The probes of a user's installation of OSU's programs or IMB-MPI1, one program per trial.
 
-A folder and an environment module belong to the nodes, so only the nodes can look for them.
-They run in the same blocks as bareline's own benchmarks, so that both can be compared like two
-platforms are.
+The folder or environment module with the programs is on the nodes, so only the nodes can find them.
+The programs run in the same blocks as bareline's own benchmarks, so that the results of both can be
+compared like two platforms.
 
 References
 ----------
@@ -61,21 +61,21 @@ _REDUCTIONS = tuple(each.imb for each in COLLECTIVES.values() if each.reduces)
 
 
 def check_folder(folder: str) -> None:
-    """Refuse a folder that depends on where a program is started.
+    """Check that a folder does not depend on where a program is started.
 
-    Raises ValueError: it is not absolute.
+    Raises ValueError: the path is not absolute.
     """
     if folder and not PurePosixPath(folder).is_absolute():
         raise ValueError(f"folder = '{folder}' is not an absolute path")
 
 
 def installed_command(program: str, options: Sequence[str], params: Any, variable: str) -> Command:
-    """Run an installed program under MPI.
+    """Return the command of an installed program under MPI.
 
     - `params`: the probe's parameters: the `folder` of the nodes with the program, or up to two
-      above it, and the environment `module` that is loaded before; each may be "".
-    - `variable`: environment variable that names the folder where the parameter does not; the
-      program is on the path without either.
+      folders above it, and the environment `module` to load before. Either may be "".
+    - `variable`: environment variable that contains the folder if the parameter does not. Without
+      either, the program must be on the path.
     """
     folder = params.folder or os.environ.get(variable, "")
     requires = ("sh",) if folder or params.module else ("sh", program)
@@ -90,11 +90,11 @@ def installed_command(program: str, options: Sequence[str], params: Any, variabl
 def only_samples(
     readings: Iterable[Reading], probe: str, wanted: Container[str], largest_bytes: int
 ) -> tuple[Sample, ...]:
-    """Return the wanted metrics of the one reading that was asked for.
+    """Return the wanted metrics of the requested reading.
 
-    Its sizes have to end at `largest_bytes`; 0 where the program's own was left.
+    The sizes must end at `largest_bytes`; 0 means the program's default.
 
-    Raises ParseError: it is another one, or several, or cannot be trusted.
+    Raises ParseError: there is another reading, or several, or it cannot be trusted.
     """
     received = list(readings)
     if [reading.probe for reading in received] != [probe]:
@@ -112,15 +112,14 @@ def only_samples(
 
 @dataclass(frozen=True, slots=True)
 class InstalledOsuParams:
-    """Where OSU's programs are, and for how long one runs.
+    """Parameters of OSU's programs: their folder, sizes and iterations.
 
-    - `min_bytes`, `max_bytes`: message sizes; 0 leaves the program's own. OSU's ``-m``.
-    - `iterations`, `warmup`: iterations that count and that do not, of each size; 0 leaves the
-      program's own. OSU's ``-i`` and ``-x``.
+    - `min_bytes`, `max_bytes`: message sizes; 0 leaves the program's default. OSU's ``-m``.
+    - `iterations`, `warmup`: measured iterations and preceding iterations of each size; 0 leaves
+      the program's default. OSU's ``-i`` and ``-x``.
     - `folder`: folder of the nodes with the programs, or up to two folders above them, as an
-      absolute path. Without it, the environment variable ``BARELINE_OSU_FOLDER`` is used, else
-      the path.
-    - `module`: environment module that is loaded on every rank before.
+      absolute path. By default, the environment variable ``BARELINE_OSU_FOLDER``, else the path.
+    - `module`: environment module that every rank loads before the program.
     """
 
     min_bytes: Annotated[int, Field(ge=0, le=1 << 30)] = 0
@@ -142,9 +141,9 @@ class InstalledOsuParams:
 
 @dataclass(frozen=True, slots=True)
 class OsuParams(InstalledOsuParams):
-    """Which of OSU's programs that report a time.
+    """Parameters of OSU's programs that report a time.
 
-    - `program`: its name without ``osu_``.
+    - `program`: name of the program without ``osu_``.
     """
 
     program: Literal[
@@ -155,16 +154,16 @@ class OsuParams(InstalledOsuParams):
 
 @dataclass(frozen=True, slots=True)
 class OsuRateParams(InstalledOsuParams):
-    """Which of OSU's programs that report a bandwidth.
+    """Parameters of OSU's programs that report a bandwidth.
 
-    - `program`: its name without ``osu_``.
+    - `program`: name of the program without ``osu_``.
     """
 
     program: Literal["bw", "bibw", "mbw_mr"] = "bw"
 
 
 class Osu(Probe[Any]):
-    """One of OSU's programs: the means over its iterations and ranks."""
+    """The probe of one of OSU's programs, with means over its iterations and ranks."""
 
     layer: ClassVar[Layer] = Layer.MPI
     source: ClassVar[str] = "OSU micro-benchmarks 5 to 7"
@@ -176,7 +175,7 @@ class Osu(Probe[Any]):
         return installed_command(f"osu_{params.program}", options, params, _OSU_FOLDER)
 
     def delivers(self, params: Any) -> Mapping[str, Metric]:
-        """Only one of the programs counts messages."""
+        """Return the metrics; only one of the programs has a message rate."""
         if params.program == "mbw_mr":
             return self.metrics
         return {name: metric for name, metric in self.metrics.items() if name != "message_rate"}
@@ -190,18 +189,20 @@ class Osu(Probe[Any]):
 
 @dataclass(frozen=True, slots=True)
 class ImbParams:
-    """Which benchmark of IMB-MPI1, and with which of its options.
+    """Parameters of a benchmark of IMB-MPI1.
 
-    - `benchmark`: IMB's name.
-    - `max_bytes`: largest message, a power of two; 0 leaves IMB's 4 MiB. IMB's ``-msglog``.
-    - `iterations`: most repetitions of a size; 0 leaves IMB's choice. IMB's ``-iter``.
-    - `red_data_type`: the type that reductions sum: "double" as in `mpi.allreduce`, "float" is
-      IMB's default.
-    - `root_shift`, `sync`: whether the root moves on with every call, and whether a barrier follows
-      every call; IMB's own defaults since 2017.
+    - `benchmark`: name of the benchmark in IMB.
+    - `max_bytes`: largest message, a power of two; 0 leaves IMB's default of 4 MiB. IMB's
+      ``-msglog``.
+    - `iterations`: limit for the repetitions of a size; 0 leaves the choice to IMB. IMB's
+      ``-iter``.
+    - `red_data_type`: data type of reductions: "double" as in `mpi.allreduce`; "float" is IMB's
+      default.
+    - `root_shift`, `sync`: whether the root rank changes with every call, and whether a barrier
+      follows every call; the defaults are IMB's since 2017.
     - `folder`: folder of the nodes with IMB-MPI1, or up to two folders above it, as an absolute
-      path. Without it, the environment variable ``BARELINE_IMB_FOLDER`` is used, else the path.
-    - `module`: environment module that is loaded on every rank before.
+      path. By default, the environment variable ``BARELINE_IMB_FOLDER``, else the path.
+    - `module`: environment module that every rank loads before the program.
     """
 
     benchmark: Literal[
@@ -238,7 +239,7 @@ class ImbParams:
 
 
 class Imb(Probe[ImbParams]):
-    """An installed IMB-MPI1: the mean over its iterations and ranks, with least and greatest."""
+    """The probe of an installed IMB-MPI1: mean over iterations and ranks, least and greatest."""
 
     name: ClassVar[str] = "imb"
     layer: ClassVar[Layer] = Layer.MPI
@@ -258,13 +259,13 @@ class Imb(Probe[ImbParams]):
         return installed_command("IMB-MPI1", options, params, _IMB_FOLDER)
 
     def delivers(self, params: ImbParams) -> Mapping[str, Metric]:
-        """Between two ranks there is one time."""
+        """Return the metrics; between two ranks there is only one time."""
         if params.benchmark in _PAIRS:
             return {"latency": self.metrics["latency"]}
         return self.metrics
 
     def parse(self, params: ImbParams, output: Output) -> ProbeReading:
-        """Read IMB's table; in a ping-pong of many ranks all but two wait."""
+        """Return the values of IMB's table; in a ping-pong, all but two ranks wait."""
         if imb.END not in output.stdout:
             raise ParseError("the output is truncated: IMB's last line is missing")
         readings = list(imb.read(output.stdout))

@@ -1,7 +1,7 @@
-"""perftest, the RDMA benchmarks of the OFED stack: RDMA writes below any MPI library.
+"""The probes of perftest, the RDMA benchmarks of the OFED stack: RDMA writes without MPI.
 
-The real tools are run as they are (Debian's package ``perftest``). Where a node has no RDMA device
-they say so and the trial is a failed record with that reason.
+The tools are Debian's unchanged package ``perftest``. If a node has no RDMA device, the tools
+report this, and the trial has failed with this reason.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Se
 class PerftestParams:
     """Parameters of an RDMA test over all message sizes.
 
-    - `iterations`: messages of each size; 0 leaves the program's choice. ``-n``.
-    - `device`: name of the RDMA device; empty takes the first. ``-d``.
+    - `iterations`: messages of each size; 0 leaves the choice to the program. ``-n``.
+    - `device`: name of the RDMA device; by default the first device. ``-d``.
     """
 
     iterations: Annotated[int, Field(ge=0)] = 0
@@ -31,7 +31,7 @@ class PerftestParams:
 
 
 class Perftest(Probe[PerftestParams]):
-    """The perftest program of its name between the first and the last node, at every size."""
+    """The probe of a perftest program between the first and the last node, at every size."""
 
     layer: ClassVar[Layer] = Layer.NETWORK
     nodes: ClassVar[int | None] = 2

@@ -1,7 +1,7 @@
-"""sockperf: latency of messages over TCP sockets between two nodes.
+"""The probe of sockperf: latency of messages over TCP sockets between two nodes.
 
-The real tool is run as it is (Debian's package ``sockperf``, by Mellanox); one trial is one
-ping-pong of a size. It reports half the round trip, and the distribution over all messages.
+The tool is Debian's unchanged package ``sockperf``, by Mellanox; a trial is a ping-pong of one
+size. sockperf reports half of the round trip, and the distribution over all messages.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _PERCENTILES = {
 class SockperfParams:
     """Parameters of a ping-pong.
 
-    - `size_bytes`: size of a message, sockperf's own header of 14 bytes included. ``-m``.
+    - `size_bytes`: size of a message, including sockperf's header of 14 bytes. ``-m``.
     - `duration_s`: length of the test. ``-t``.
     """
 
@@ -51,7 +51,7 @@ class SockperfParams:
 
 
 class Sockperf(Probe[SockperfParams]):
-    """Messages to and fro between the first node and the last one, one at a time."""
+    """The probe of messages to and fro between the first and the last node, one at a time."""
 
     name: ClassVar[str] = "net.sockperf"
     layer: ClassVar[Layer] = Layer.NETWORK

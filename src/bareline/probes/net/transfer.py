@@ -1,7 +1,7 @@
-"""TCP and UDP throughput between two nodes, memory to memory, by nuttcp and by iperf3.
+"""The probes of TCP and UDP throughput between two nodes' memories, by nuttcp and iperf3.
 
-The real tools are run as they are (Debian's packages ``nuttcp``, by Bill Fink and Rob Scott, and
-``iperf3``, by ESnet); one trial is one transfer. iperf3's rate of the first second against the rest
+The tools are Debian's unchanged packages ``nuttcp``, by Bill Fink and Rob Scott, and ``iperf3``, by
+ESnet; a trial is one transfer. The difference of iperf3's rates in the first second and in the rest
 shows TCP's slow start.
 """
 
@@ -27,7 +27,8 @@ class NuttcpParams:
 
     - `duration_s`: length of the transfer. nuttcp's ``-T``.
     - `streams`: parallel TCP streams. nuttcp's ``-N``.
-    - `window_kib`: socket buffer at both ends in KiB; 0 leaves it to the kernel. nuttcp's ``-w``.
+    - `window_kib`: socket buffer at both ends in KiB; 0 leaves the choice to the kernel. nuttcp's
+      ``-w``.
     """
 
     duration_s: Annotated[int, Field(ge=1, le=3600)] = 10
@@ -36,7 +37,7 @@ class NuttcpParams:
 
 
 class Nuttcp(Probe[NuttcpParams]):
-    """One TCP transfer from the first node to the last one."""
+    """The probe of a TCP transfer from the first to the last node."""
 
     name: ClassVar[str] = "net.nuttcp"
     layer: ClassVar[Layer] = Layer.NETWORK
@@ -55,7 +56,7 @@ class Nuttcp(Probe[NuttcpParams]):
         return _nuttcp("-fparse", *counted(T=params.duration_s, N=several, w=params.window_kib))
 
     def delivers(self, params: NuttcpParams) -> Mapping[str, Metric]:
-        """Leave out metrics that nuttcp does not print for several streams."""
+        """Return the metrics that nuttcp prints for this number of streams."""
         if params.streams == 1:
             return self.metrics
         return {name: metric for name, metric in self.metrics.items() if name != "retransmissions"}
@@ -70,12 +71,12 @@ class Nuttcp(Probe[NuttcpParams]):
 def _declared_samples(
     values: Mapping[str, float], metrics: Mapping[str, Metric]
 ) -> tuple[Sample, ...]:
-    """Return the values of the probe's metrics; the tool prints more."""
+    """Return the values of the probe's metrics; the tool prints further values."""
     return tuple(Sample(name, value) for name, value in values.items() if name in metrics)
 
 
 def _nuttcp(*options: str) -> Command:
-    """Return a transfer from the first node to a server of nuttcp on the last one."""
+    """Return the command of a transfer from the first node to a nuttcp server on the last node."""
     ports = ("-P", "{server_port}", "-p", "{server_data_port}")
     return Command(
         argv=("nuttcp", "-t", *options, *ports, "{server_host}"),
@@ -89,9 +90,10 @@ class NuttcpUdpParams:
     """Parameters of a stream of datagrams.
 
     - `duration_s`: length of the transfer. nuttcp's ``-T``.
-    - `rate_mbps`: the sender's limit in Mb/s; 0 sends as fast as it can. nuttcp's ``-R``.
-    - `datagram_bytes`: payload of a datagram. nuttcp's ``-l``; by default it fits a frame of 1500
-      bytes, so that none is divided.
+    - `rate_mbps`: the sender's limit in Mb/s; with 0, it sends as fast as possible. nuttcp's
+      ``-R``.
+    - `datagram_bytes`: payload of a datagram. nuttcp's ``-l``; by default a datagram fits into a
+      frame of 1500 bytes and is not divided.
     """
 
     duration_s: Annotated[int, Field(ge=1, le=3600)] = 10
@@ -100,7 +102,7 @@ class NuttcpUdpParams:
 
 
 class NuttcpUdp(Probe[NuttcpUdpParams]):
-    """Datagrams from the first node to the last one: the rate that arrives, and the loss."""
+    """The probe of datagrams from the first to the last node: received rate, and loss."""
 
     name: ClassVar[str] = "net.nuttcp_udp"
     layer: ClassVar[Layer] = Layer.NETWORK
@@ -129,10 +131,10 @@ class NuttcpUdp(Probe[NuttcpUdpParams]):
 class Iperf3Params:
     """Parameters of a transfer.
 
-    - `duration_s`: length of the transfer; at least two seconds, to tell the first from the rest.
-      ``-t``.
+    - `duration_s`: length of the transfer; at least two seconds, as the first second is reported
+      separately. ``-t``.
     - `streams`: parallel TCP streams. ``-P``.
-    - `window_bytes`: socket buffer; 0 leaves it to the kernel. ``-w``.
+    - `window_bytes`: socket buffer; 0 leaves the choice to the kernel. ``-w``.
     """
 
     duration_s: Annotated[int, Field(ge=2, le=3600)] = 10
@@ -141,7 +143,7 @@ class Iperf3Params:
 
 
 class Iperf3(Probe[Iperf3Params]):
-    """Parallel TCP streams from the first node to the last one."""
+    """The probe of parallel TCP streams from the first to the last node."""
 
     name: ClassVar[str] = "net.iperf3"
     layer: ClassVar[Layer] = Layer.NETWORK

@@ -1,8 +1,8 @@
-"""The NAS Parallel Benchmarks, a row of a table each: their purpose, and their rank counts.
+"""The probes of the NAS Parallel Benchmarks, a table row for each.
 
-Each is a program of ours that compares its result with the published values. The arithmetic and the
-bytes of our programs for each operation that the benchmarks count are declared here;
-docs/method/npb.md derives it.
+Each benchmark is a program of bareline that compares its result with the published values. This
+module declares the rules for numbers of ranks, and the arithmetic and the bytes of the programs for
+each counted operation; docs/method/npb.md derives these numbers.
 
 References
 ----------
@@ -67,10 +67,10 @@ def _class(kernel: str, problem_class: str) -> tuple[int, ...]:
 
 
 def operation_count(kernel: str, problem_class: str) -> float:
-    """Return the operations of a benchmark's problem class, as its Mop/s count them.
+    """Return the number of operations of a problem class that the benchmark's Mop/s count.
 
-    They belong to the benchmarks' definition: an implementation that needs fewer operations divides
-    the same count by its time.
+    The number is part of the benchmark's definition: an implementation that needs fewer operations
+    divides the same number by its time.
     """
     size, *more = _class(kernel, problem_class)
     if kernel == "ep":
@@ -97,8 +97,8 @@ ProblemClass = Literal["S", "W", "A", "B", "C", "D", "E"]
 class ClassParams:
     """Parameters of a NAS Parallel Benchmark that has no iterations.
 
-    - `problem_class`: size of the problem: S, W, A, B, C, D or E, each several times the one
-      before.
+    - `problem_class`: size of the problem: S, W, A, B, C, D or E, each several times as large as
+      the previous one.
     """
 
     problem_class: ProblemClass = "W"
@@ -108,17 +108,17 @@ class ClassParams:
 class NpbParams(ClassParams):
     """Parameters of a NAS Parallel Benchmark.
 
-    - `problem_class`: size of the problem: S, W, A, B, C, D or E, each several times the one
-      before.
-    - `iterations`: run only the first so many of its iterations; 0 runs all. A part cannot be
-      verified, which is a caveat of its times; it is meant for large simulations.
+    - `problem_class`: size of the problem: S, W, A, B, C, D or E, each several times as large as
+      the previous one.
+    - `iterations`: number of iterations to run; 0 runs all. The result of a part cannot be
+      verified, which is a caveat of its times; a part is meant for large simulations.
     """
 
     iterations: Annotated[int, Field(ge=0)] = 0
 
 
 class NpbProgram(Kernel):
-    """A NAS Parallel Benchmark; its rate is nominal, NPB's count of operations by the time."""
+    """The probe of a NAS Parallel Benchmark, with the nominal rate: NPB's operations per time."""
 
     layer: ClassVar[Layer] = Layer.NPB
     source: ClassVar[str] = "NAS Parallel Benchmarks 3.4"
@@ -133,12 +133,15 @@ class NpbProgram(Kernel):
         return params.iterations if isinstance(params, NpbParams) else 0
 
     def delivers(self, params: ClassParams) -> Mapping[str, Metric]:
-        """Leave out arithmetic where there is none, and traffic where the data fit into caches."""
+        """Return the metrics; without arithmetic or memory traffic, the rate of it is left out.
+
+        There is no memory traffic if the data fit into caches.
+        """
         absent = {"arithmetic", "traffic"} - self._amounts(params).keys()
         return {name: metric for name, metric in self.metrics.items() if name not in absent}
 
     def samples(self, params: ClassParams, point: MeasuredPoint) -> list[Sample]:
-        """Add the rate in arithmetic and in bytes to the samples of every kernel."""
+        """Return the samples of every kernel, and the rates of arithmetic and of bytes."""
         samples: list[Sample] = []
         for sample in super().samples(params, point):
             samples.append(sample)
@@ -165,35 +168,42 @@ def _at_most(ranks: int, most: int) -> str:
 
 
 def _ep(problem_class: str, ranks: int) -> str:
-    """Every rank needs a batch of 2^16 pairs."""
+    """Return "" if every rank gets a batch of 2^16 pairs, else the reason."""
     return _at_most(ranks, 1 << (_class("ep", problem_class)[0] - 16))
 
 
 def _is(problem_class: str, ranks: int) -> str:
-    """Keys and buckets are shared out evenly, within the limits of the benchmark's definition."""
+    """Return "" if ranks divide keys and buckets evenly, within NPB's limits, else the reason."""
     least, most = {"S": (1, 128), "D": (4, 1024), "E": (64, 1024)}.get(problem_class, (1, 1024))
     few = "" if ranks >= least else f"it takes at least {least}"
     return _power_of_two(ranks) or few or _at_most(ranks, most)
 
 
 def _cg(problem_class: str, ranks: int) -> str:
-    """The ranks form a grid of powers of two over the matrix."""
+    """Return "" if the ranks form a grid of powers of two over the matrix, else the reason."""
     return _power_of_two(ranks) or _at_most(ranks, _class("cg", problem_class)[0])
 
 
 def _mg(problem_class: str, ranks: int) -> str:
-    """The ranks form a block of powers of two, each with two points in every direction."""
+    """Return "" if the ranks form a block of powers of two, else the reason.
+
+    Each rank needs two points in every direction.
+    """
     return _power_of_two(ranks) or _at_most(ranks, (_class("mg", problem_class)[0] // 2) ** 3)
 
 
 def _ft(problem_class: str, ranks: int) -> str:
-    """Planes of the slowest direction are shared out first, then lines."""
+    """Return "" if the ranks divide planes, then lines, of the grid evenly, else the reason."""
     planes = {"S": 64, "W": 32, "A": 128, "B": 256, "C": 512, "D": 1024, "E": 2048}
     return _power_of_two(ranks) or _at_most(ranks, planes[problem_class] ** 2)
 
 
 def _cells(kernel: str) -> Callable[[str, int], str]:
-    """The ranks cut the grid into cells of at least three points, as many as their root."""
+    """Return the function that checks a number of ranks for a kernel of cells.
+
+    The ranks cut the grid into cells of at least three points; the number of cells along a side is
+    the square root of the number of ranks.
+    """
 
     def rule(problem_class: str, ranks: int) -> str:
         if math.isqrt(ranks) ** 2 != ranks:
@@ -204,7 +214,10 @@ def _cells(kernel: str) -> Callable[[str, int], str]:
 
 
 def _lu(problem_class: str, ranks: int) -> str:
-    """The ranks form a rectangle at most twice as long as wide, each with three points."""
+    """Return "" if the ranks form a rectangle at most twice as long as wide, else the reason.
+
+    Each rank needs three points in every direction.
+    """
     lengths = [
         ranks // width
         for width in range(1, ranks + 1)

@@ -1,9 +1,8 @@
-"""A user's own binaries of the NAS Parallel Benchmarks, next to ours.
+"""The probe of a user's own binaries of the NAS Parallel Benchmarks.
 
-NPB as NASA publishes it is compiled by its users, once per benchmark and class (``cg.A.x``), up to
-version 3.3 also per number of processes (``cg.A.4``). This probe runs such a binary and reads the
-summary that all of them end with. Time and rate have the names that they have in `npb.cg` and so
-on, and mean the same.
+Users compile NASA's NPB once per benchmark and class (``cg.A.x``), and until version 3.3 also per
+number of processes (``cg.A.4``). This probe runs such a binary and reads the summary at the end of
+its output. Time and rate have the same names and meaning as in `npb.cg` etc.
 """
 
 from __future__ import annotations
@@ -57,12 +56,12 @@ _SINGLE_PRECISION = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class ReferenceParams:
-    """Which binary to run.
+    """Parameters of the binary to run.
 
-    - `kernel`: the benchmark.
+    - `kernel`: name of the benchmark.
     - `problem_class`: size of the problem: S, W, A, B, C, D or E.
     - `folder`: folder with the binaries, or with a ``bin`` that contains them, as an absolute path
-      on the platform's nodes. Without it, the environment variable ``BARELINE_NPB_FOLDER`` is used.
+      on the platform's nodes. By default, the environment variable ``BARELINE_NPB_FOLDER``.
     """
 
     kernel: Literal["ep", "is", "cg", "mg", "ft", "bt", "sp", "lu"] = "cg"
@@ -74,10 +73,10 @@ class ReferenceParams:
 
 
 class Reference(Probe[ReferenceParams]):
-    """A benchmark of NPB as its users compiled it.
+    """The probe of an NPB benchmark that a user compiled.
 
-    Versions 2 and 3 over MPI. There are no figures of computation and communication, because NPB
-    does not measure them.
+    It supports versions 2 and 3 over MPI. It has no metrics of computation and communication,
+    because NPB does not measure them.
     """
 
     name: ClassVar[str] = "npb.reference"
@@ -102,7 +101,7 @@ class Reference(Probe[ReferenceParams]):
         )
 
     def check_ranks(self, params: ReferenceParams, ranks: int, *, where: str | None = None) -> None:
-        """Check the number of ranks by the benchmark's own rule, which is also ours."""
+        """Check the number of ranks by the benchmark's own rule, as for bareline's programs."""
         kernel = find_probe(f"npb.{params.kernel}")
         kernel.check_ranks(
             kernel.make_params({"problem_class": params.problem_class}), ranks, where=where
@@ -129,9 +128,9 @@ class Reference(Probe[ReferenceParams]):
 
 
 def _checked_ranks(summary: NpbSummary, params: ReferenceParams) -> int:
-    """Return the number of processes, all of which took part.
+    """Return the number of processes; all of them must have taken part.
 
-    Raises ParseError: the summary is not that of the benchmark and class, or is of a wrong result.
+    Raises ParseError: the summary is of another benchmark or class, or of a wrong result.
     """
     kernel = summary.benchmark.lower()
     if kernel != params.kernel:

@@ -1,1 +1,1 @@
-"""Root file systems for guests and containers, out of the host's own package sources."""
+"""Root file systems for guests and containers, built from the host's own package sources."""

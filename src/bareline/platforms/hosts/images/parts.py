@@ -1,7 +1,8 @@
-"""Whether the parts of a cached image are unchanged since its build.
+"""Checks that the parts of a cached image are unchanged since the image was built.
 
-A part is a file, or a folder taken as one. Its content is read again only when size or time stamps
-changed since it was last found whole: a disk of several GB takes seconds.
+A part is a file, or a folder with all its files. The content of a part is only read again if size
+or time stamps changed since the last successful check, because reading a disk of several GB takes
+seconds.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _CHECKED = "checked.json"
 
 
 def describe_parts(folder: Path, names: Sequence[str]) -> dict[str, Any]:
-    """Return size and hash of each part, for the record of a build."""
+    """Return size and checksum of each part, for the record of a build."""
     return {
         name: {"bytes": _size_bytes(folder / name), "sha256": _content_hash(folder / name)}
         for name in names
@@ -30,12 +31,12 @@ def describe_parts(folder: Path, names: Sequence[str]) -> dict[str, Any]:
 
 
 def note_whole(folder: Path, names: Sequence[str]) -> None:
-    """Take note that the parts are whole as they are now: they were written and read just now."""
+    """Record that the parts are intact: they were written and read just before the call."""
     _remember(folder, {name: _stamps(folder / name) for name in names})
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """Read the description of a build; nothing where it cannot be read."""
+    """Read the record of a build; empty if the file cannot be read."""
     try:
         described = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -44,7 +45,7 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 def damage_of(folder: Path, described: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Describe the fault of a recorded image; nothing when it is complete."""
+    """Describe the fault of a recorded image; "" if the image is complete."""
     try:
         return find_damage(folder, {name: described["parts"][name] for name in names})
     except (KeyError, TypeError, AttributeError):
@@ -52,7 +53,7 @@ def damage_of(folder: Path, described: Mapping[str, Any], names: Sequence[str]) 
 
 
 def find_damage(folder: Path, parts: Mapping[str, Any]) -> str:
-    """Describe the part that has changed since the build; nothing when none has."""
+    """Describe the first part that has changed since the build; "" if no part has changed."""
     recorded = read_record(folder / _CHECKED)
     seen = {}
     for name, built in parts.items():
@@ -102,7 +103,7 @@ def _content_hash(path: Path) -> str:
 
 
 def _hash_data(file: Path, digest: Any) -> None:
-    """Hash the blocks that are not all zeros, each with its place; holes are not even read."""
+    """Hash the blocks that are not all zeros, each with its position; holes are not read."""
     with file.open("rb") as opened:
         end = os.fstat(opened.fileno()).st_size
         place = 0

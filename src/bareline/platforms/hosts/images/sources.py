@@ -1,4 +1,4 @@
-"""The package sources of the host and of other releases, from which new roots are built."""
+"""Package sources of the host and of other releases, from which root file systems are built."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ _LISTS_S = 86_400.0
 
 
 def package_sources(suite: str) -> str:
-    """Return the host's own package sources, one line each: guests must run the host's release."""
+    """Return the host's own package sources, one per line.
+
+    The guests must run the same release as the host.
+    """
     lines = _listed_sources(suite)
     if not lines and os.geteuid() == 0:
         # Container images come without package lists.
@@ -49,7 +52,10 @@ def package_sources(suite: str) -> str:
 
 
 def _updated_sources(suite: str) -> set[str]:
-    """Fetch the package lists, and wait while another one does: apt fails at once then."""
+    """Update the package lists and return their sources.
+
+    If another apt process runs, wait for its end, because apt would fail at once.
+    """
     deadline = time.monotonic() + _APT_WAIT_S
     while True:
         try:
@@ -74,9 +80,11 @@ def _listed_sources(suite: str) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A release of the host's distribution, as apt knows it, with its sources one line each.
+    """A release of the host's distribution, as apt knows it.
 
-    - `options`: with which apt looks at these alone; none for the host's own.
+    - `text`: its package sources, one per line.
+
+    - `options`: options that restrict apt to these sources; empty for the host's own release.
     """
 
     suite: str
@@ -84,7 +92,10 @@ class Archive:
     options: tuple[str, ...] = ()
 
     def known_names(self, packages: Iterable[str], ours: Collection[str]) -> list[str]:
-        """Return the release's names of packages; `ours` are those that every image has."""
+        """Return the names that packages have in this release.
+
+        - `ours`: the packages that every image has.
+        """
         names = {package: (package, *_ALTERNATIVES.get(package, ())) for package in packages}
         listed = self.show(chain(*names.values()))
         chosen = []
@@ -100,7 +111,10 @@ class Archive:
         return chosen
 
     def show(self, packages: Iterable[str]) -> dict[str, dict[str, str]]:
-        """Return packages by their fields, the newest version of each; unknown ones are left."""
+        """Return the fields of the newest version of each package, by package name.
+
+        A package that the release does not have is left out.
+        """
         argv = ["apt-cache", *self.options, "show", "--no-all-versions", *packages]
         fields_by_name: dict[str, dict[str, str]] = {}
         for paragraph in _ask(argv, check=False).split("\n\n"):
@@ -111,7 +125,7 @@ class Archive:
         return fields_by_name
 
     def must_run_what_is_built_here(self) -> None:
-        """Refuse a release on which programs that were built on this host do not start."""
+        """Refuse a release on which programs built on this host do not start."""
         there = self.show(["libc6"]).get("libc6", {}).get("Version", "").partition("-")[0]
         here = platform.libc_ver()[1]
         if there and here and _ordered(there) < _ordered(here):
@@ -123,7 +137,7 @@ class Archive:
             )
 
     def download(self, package: str, folder: Path) -> Path:
-        """Fetch a package's file into a folder."""
+        """Download a package's file into a folder, and return its path."""
         before = set(folder.glob("*.deb"))
         _ask(["apt-get", *self.options, "download", "-q", package], cwd=folder)
         (file,) = set(folder.glob("*.deb")) - before
@@ -136,9 +150,10 @@ def host_suite() -> str:
 
 
 def archive_of(release: str | None, cache_folder: Path) -> Archive:
-    """Return the packages of a release; of the host's own without any.
+    """Return the packages of a release; by default of the host's own release.
 
-    Other releases are looked up at the host's sources with the host's keys, in lists of the cache.
+    For another release, apt asks the host's mirrors with the host's keys, and keeps the lists in
+    the cache folder.
     """
     suite = host_suite()
     text = package_sources(suite)
@@ -171,7 +186,7 @@ def archive_of(release: str | None, cache_folder: Path) -> Archive:
 
 
 def _private(folder: Path) -> tuple[str, ...]:
-    """Let apt look at sources and lists of its own, and at nothing that is installed."""
+    """Return options that make apt use a folder's sources and lists, and no installed package."""
     settings = {
         "Dir::State": folder,
         "Dir::State::status": "/dev/null",
@@ -201,7 +216,7 @@ def _ask(argv: list[str], *, check: bool = True, cwd: Path | None = None) -> str
 
 
 def proxy_options() -> list[str]:
-    """Return the host's settings of how packages are fetched, for apt inside the new root."""
+    """Return the options with which mmdebstrap's apt uses the host's proxies."""
     lines = map(str.rstrip, _ask(["apt-config", "dump", "Acquire"]).splitlines())
     proxies = (line for line in lines if "::Proxy" in line and not line.endswith('"";'))
     return [f"--aptopt={line.rstrip(';')}" for line in proxies]
@@ -222,7 +237,7 @@ _WORKPLACE = "bareline-image-"
 
 
 def remove_workplace(note: Path) -> None:
-    """Remove the folder that a killed build left, of which the cache has a note."""
+    """Remove the work folder of a killed build; the note in the cache contains its path."""
     left = Path(note.read_text(encoding="utf-8"))
     mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
     # A build outside of a namespace of its own leaves /proc and /sys mounted there.
@@ -233,9 +248,9 @@ def remove_workplace(note: Path) -> None:
 
 @contextmanager
 def workplace(note: Path) -> Iterator[Path]:
-    """Make a folder to build in, and remove the remains of a killed build.
+    """Make a folder for a build, remove it at the end, and remove that of a killed build.
 
-    mmdebstrap without root works as another user, who cannot reach a private cache folder. The
+    Without root, mmdebstrap works as another user, who cannot reach a private cache folder. The
     folder is therefore outside of the cache, and a file in the cache contains its path.
     """
     if note.exists():
@@ -254,7 +269,10 @@ def workplace(note: Path) -> Iterator[Path]:
 def bootstrap(
     archive: Archive, names: Sequence[str], place: Path, target: str, more: Sequence[str], log: Path
 ) -> None:
-    """Let mmdebstrap make a root at `target`; "-" where a hook takes its files."""
+    """Build a root file system at `target` with mmdebstrap.
+
+    If `target` is "-", mmdebstrap writes no root, and a hook copies the files.
+    """
     sources = place / "out" / "sources.list"
     replace_file(sources, archive.text, durable=False)
     argv = ["mmdebstrap", "--variant=minbase", *more]
@@ -284,7 +302,10 @@ def bootstrap(
 
 
 def _ending_with_us(argv: list[str]) -> list[str]:
-    """Let a build end with bareline, by a process namespace: without root mmdebstrap makes one."""
+    """Return the command line of a build that ends when bareline ends.
+
+    Run by root, the build gets a process namespace; without root, mmdebstrap makes one itself.
+    """
     if os.geteuid() != 0 or shutil.which("unshare") is None:
         return argv
     return ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--", *argv]

@@ -1,1 +1,1 @@
-"""Launchers: one module per MPI library, and Slurm's own."""
+"""Launchers of MPI jobs: a module for each MPI library, and one for Slurm's srun."""

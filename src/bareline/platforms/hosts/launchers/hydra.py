@@ -1,4 +1,4 @@
-"""Hydra, the process manager that MPICH and Intel MPI share, and both libraries."""
+"""The process manager Hydra, and the two MPI libraries that use it: MPICH and Intel MPI."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from bareline.platforms.hosts.launchers.job import Job, Launcher
 class Hydra(Launcher):
     """The process manager of MPICH and of its descendants.
 
-    - `starter`: the option that chooses the way in which processes are started on nodes.
-    - `ways`: the environment of each transport, and of a job that keeps to one network.
+    - `starter`: the option that chooses how processes are started on nodes.
+    - `ways`: the environment for each transport, and for a job that is kept on one network.
     - `devices`: the variables that name the network's device.
     """
 
@@ -36,7 +36,7 @@ class Hydra(Launcher):
         return [*line, *(["-wdir", job.cwd] if job.cwd else []), *job.argv]
 
     def binding(self, job: Job) -> list[str]:
-        """Return the options that bind ranks to cores, where the environment does not say it."""
+        """Return the options that bind ranks to cores, if the environment does not define it."""
         return []
 
     def settings(self, job: Job) -> dict[str, str]:
@@ -56,15 +56,16 @@ class Hydra(Launcher):
 class Mpich(Hydra):
     """MPICH with its Hydra process manager, over UCX (Debian 12) or libfabric.
 
-    It has no way to make ranks that share a core yield it: they wait for the scheduler's tick.
-    Versions before 4.2 over UCX and TCP may, now and then, never return from MPI_Finalize: a rank
-    that is through blocks in a barrier of the process manager, while another one still waits for
-    its answer (pmodels/mpich pull request 6596). Programs avoid it by a barrier and a pause
-    before MPI_Finalize; a trial that meets it ends at its time limit.
+    MPICH cannot make ranks that share a core yield the core: a waiting rank keeps it until the
+    scheduler's next tick. In versions before 4.2 over UCX and TCP, MPI_Finalize sometimes never
+    returns: a rank that has finished blocks in a barrier of the process manager, while another rank
+    still waits for an answer of that rank (pmodels/mpich pull request 6596). The native programs
+    avoid the deadlock by a barrier and a pause before MPI_Finalize; a trial in which the deadlock
+    occurs ends at its time limit.
 
-    Debian's library hands messages inside a node to UCX, so UCX_TLS decides. NOLOCAL also
-    keeps collectives and windows from sharing memory, but alone it does not: UCX then finds
-    its own shared memory. The FI variables say the same to a library built on libfabric.
+    Debian's library hands messages inside a node to UCX, so UCX_TLS decides. NOLOCAL also keeps
+    collectives and windows from sharing memory. NOLOCAL alone is not enough, because UCX then uses
+    its own shared memory. The FI variables have the same effect on a library built on libfabric.
     """
 
     title = "MPICH"
@@ -82,16 +83,20 @@ class Mpich(Hydra):
     devices = ("UCX_NET_DEVICES", "FI_TCP_IFACE")
 
     def loopback_devices(self) -> tuple[str, ...]:
-        """Leave the device to the UCX of MPICH 5, which may not reach itself by loopback.
+        """Return no variables for MPICH 5, whose UCX may not reach itself over loopback.
 
-        Its ranks find each other by the address of another device, which the kernel also sends
-        over loopback (openucx/ucx pull request 11202).
+        The ranks address each other by another device, whose packets the kernel also sends over
+        loopback (openucx/ucx pull request 11202).
         """
         major = self.version.partition(".")[0]
         return self.devices if major in ("3", "4") else ("FI_TCP_IFACE",)
 
     def binding(self, job: Job) -> list[str]:
-        """Bind ranks, mapped by core: else it deals ranks bound to sockets to these in turn."""
+        """Return the options that bind ranks, mapped by core.
+
+        Without a mapping, Hydra distributes ranks that are bound to sockets over the sockets in
+        turn.
+        """
         pinning = job.pinning
         if pinning.binding == "none":
             return ["-bind-to", "none"]
@@ -103,10 +108,11 @@ class Mpich(Hydra):
 
 
 class IntelMpi(Hydra):
-    """Intel MPI 2019 and later: Hydra with options of its own, over libfabric.
+    """Intel MPI 2019 and later: Hydra with Intel's own options, over libfabric.
 
-    Its collectives share memory inside a node whatever the fabric is, unless they are made of
-    messages: MPI_Allreduce of 8 bytes over TCP took 0.5 us with them, and 11 us without.
+    Its collectives use shared memory inside a node with any fabric, unless settings force them to
+    use messages. An MPI_Allreduce of 8 bytes over TCP took 0.5 us with shared memory, and 11 us
+    with messages.
     """
 
     title = "Intel MPI"

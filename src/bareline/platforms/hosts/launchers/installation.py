@@ -1,7 +1,8 @@
-"""MPI libraries as they are installed: find one, and give the command lines of its launcher.
+"""Installed MPI libraries: how to find one, and the command lines of its launcher.
 
-Each library is one module with one small class in `LAUNCHERS`; none of them starts anything. Ranks
-are always laid node by node: the first `Layout.ranks_per_node` ranks on the first node, and so on.
+Each library has a module with one small class in `LAUNCHERS`; these classes start no process. Ranks
+are always placed node by node: the first `Layout.ranks_per_node` ranks on the first node, and so
+on.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ class MpiInstallation:
     """An MPI library with its launcher and, where installed, its C compiler wrapper.
 
     - `mpicc`: path of the compiler wrapper, None when only the runtime is installed.
-    - `folder`: the folder of a launcher that was given by its path, which comes first in PATH for
-      every question and start: launchers and wrappers look there for their own parts. Empty for a
-      launcher that PATH itself has.
+    - `folder`: the folder of a launcher that the user gave by its path. It comes first in PATH for
+      every query and start, because launchers and wrappers search PATH for their parts. Empty for a
+      launcher that is on PATH.
     - `choices`: none, programs are compiled for every processor.
     """
 
@@ -53,7 +54,7 @@ class MpiInstallation:
 
     @property
     def title(self) -> str:
-        """Name and version for people."""
+        """Name and version of the library, for people."""
         return f"{LAUNCHERS[self.flavour].title} {self.version}"
 
     @property
@@ -62,10 +63,10 @@ class MpiInstallation:
         return _variables(self.mpirun, self.folder)
 
     def check_library(self, library: str) -> None:
-        """Refuse a launcher of another library than that of the programs it would start.
+        """Check that the launcher and the programs that it starts have the same MPI library.
 
-        - `library`: its library's version as printed by a program that `mpicc` has compiled; one
-          of no known library, such as a vendor's descendant of MPICH, is accepted.
+        - `library`: the library's version string, printed by a program that `mpicc` compiled. The
+          string of an unknown library, such as a vendor's descendant of MPICH, is accepted.
 
         Raises PlatformError: the families or the versions differ; the message names both.
         """
@@ -90,12 +91,12 @@ class MpiInstallation:
         return ["sh", "-c", _WITH_FOLDER_FIRST, "sh", self.folder, *line]
 
     def settings(self, job: Job) -> dict[str, str]:
-        """Return the environment of a job that another program than the launcher starts."""
+        """Return the environment of a job that another program than this launcher starts."""
         return LAUNCHERS[self.flavour](self.mpirun, self.version).settings(job)
 
 
 def identify(text: str) -> tuple[str, str] | None:
-    """Return flavour and version from the output of ``mpirun --version``; None when unknown."""
+    """Return flavour and version from the output of ``mpirun --version``; None if unknown."""
     for flavour, launcher in LAUNCHERS.items():
         if match := launcher.signature.search(text):
             return flavour, match[1].rstrip(".")
@@ -128,7 +129,7 @@ def find_mpi(choice: str = "auto") -> MpiInstallation:
 
 
 def _find_on_path(choice: str) -> MpiInstallation:
-    """Return the library of a flavour, or of any for ``auto``, whose launcher is on the path."""
+    """Return the library of a flavour, or of any for ``auto``, whose launcher is on PATH."""
     for path in filter(None, map(shutil.which, launcher_names(choice))):
         installation = _inspect(path)
         if installation is not None and choice in ("auto", installation.flavour):
@@ -144,7 +145,7 @@ def _find_on_path(choice: str) -> MpiInstallation:
 
 
 def mpi_facts(choice: str, transport: Transport) -> dict[str, Scalar]:
-    """Return how MPI runs on this machine; nothing when there is no library."""
+    """Return the facts of MPI on this machine; empty if no library is installed."""
     try:
         mpi = find_mpi(choice)
     except PlatformError:
@@ -153,7 +154,7 @@ def mpi_facts(choice: str, transport: Transport) -> dict[str, Scalar]:
 
 
 def launcher_names(choice: str) -> tuple[str, ...]:
-    """Name the launchers of a flavour, or of any: those first that say their flavour."""
+    """Return the names of a flavour's launchers, or of all; names with the flavour come first."""
     if choice in LAUNCHERS:
         return (*LAUNCHERS[choice].launchers, "mpirun", "mpiexec")
     return ("mpirun", *(name for each in LAUNCHERS.values() for name in each.launchers))
@@ -185,7 +186,10 @@ def _inspect(mpirun: str, folder: str = "") -> MpiInstallation | None:
 
 
 def _variables(mpirun: str, folder: str) -> dict[str, str]:
-    """Return the variables of an installation, whose `folder` is "" where PATH finds it."""
+    """Return the variables of an installation.
+
+    - `folder`: its folder; "" if the launcher is on PATH.
+    """
     variables = {}
     if folder:
         variables["PATH"] = f"{folder}:{os.environ.get('PATH', os.defpath)}"
@@ -197,6 +201,6 @@ def _variables(mpirun: str, folder: str) -> dict[str, str]:
 
 
 def _same_version(version: str, other: str) -> bool:
-    """Whether two versions agree as far as both are given: 2021.9 and 2021.9.1 do."""
+    """Return whether two versions agree in the parts that both have: 2021.9 and 2021.9.1 do."""
     pairs = zip(version.split("."), other.split("."), strict=False)
     return all(first == second for first, second in pairs)

@@ -1,4 +1,4 @@
-"""An MPI job on nodes, independent of any library, and the interface of a library's launcher."""
+"""An MPI job on nodes, independent of any library, and the interface of launchers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Transport = Literal["auto", "shm", "tcp"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """The one network of a job; the nodes reach its launcher under `launch_address`."""
+    """The only network of a job; nodes reach the job's launcher under `launch_address`."""
 
     device: str
     subnet: str
@@ -42,12 +42,13 @@ class Network:
 class Job:
     """An MPI job, independent of any launcher.
 
-    - `nodes`: at least as many as the layout has; the first ones are used.
-    - `agent`: program that replaces ssh: ``agent HOST COMMAND...``.
-    - `as_root`: the launcher runs as root, which Open MPI wants confirmed; by default as this
-      process.
-    - `starts_on_first`: the launcher runs on the first node; otherwise on none that gets ranks.
-    - `crowded`: ranks of different nodes share cores, as they do on namespaces of one machine.
+    - `nodes`: the available nodes, at least as many as the layout needs; the job uses the first
+      ones.
+    - `agent`: program that is called in place of ssh: ``agent HOST COMMAND...``.
+    - `as_root`: the launcher runs as root, which Open MPI must be told; by default as this process.
+    - `starts_on_first`: the launcher runs on the first node; otherwise on a machine without ranks.
+    - `crowded`: ranks of different nodes share cores, as on nodes that are namespaces of one
+      machine.
     - `session_folder`: folder in memory, on every node, for files that the library would otherwise
       leave in /tmp and /dev/shm when it is killed.
     """
@@ -72,29 +73,29 @@ class Job:
 
     @property
     def cores(self) -> int:
-        """Cores of the smallest node that is used."""
+        """Number of cores of the smallest node in use."""
         return min(node.cores for node in self.used)
 
     @property
     def oversubscribed(self) -> bool:
-        """Return whether ranks or their threads have to share a core on some node."""
+        """Return whether ranks or their threads have to share a core on a node."""
         return self.layout.cores_per_node > self.cores
 
     @property
     def pinning(self) -> Pinning:
-        """Where ranks are kept: nowhere, if they have to share cores."""
+        """The binding of ranks to cores: none if ranks have to share cores."""
         return UNBOUND if self.oversubscribed else self.layout.pinning
 
 
 class Launcher(ABC):
-    """How one MPI library starts jobs, and how it is recognised.
+    """The launcher of one MPI library, and the patterns that recognise the library.
 
-    - `packages`: Debian packages that bring it, empty when Debian has none.
+    - `packages`: Debian packages that contain the library; empty if Debian has none.
     - `signature`: finds the library's version in the output of ``mpirun --version``.
-    - `library`: the same in the output of ``MPI_Get_library_version``.
-    - `launchers`: names that its launcher has in addition to ``mpirun``, where several libraries
-      are installed.
-    - `compilers`: names of its C compiler wrapper, the most certain one first.
+    - `library`: finds the version in the output of ``MPI_Get_library_version``.
+    - `launchers`: names of the launcher in addition to ``mpirun``, on machines where several
+      libraries are installed.
+    - `compilers`: names of the C compiler wrapper, the least ambiguous name first.
     """
 
     title: ClassVar[str]
@@ -140,11 +141,12 @@ def agent_text(
     *,
     for_a_shell: bool = False,
 ) -> str:
-    """Write the script; a launcher calls it as: agent [option...] address command...
+    """Return the text of the script that a launcher calls in place of ssh.
 
-    - `commands`: the command that logs in to a host, by the launcher's names for it.
-    - `before`: words that load a command's modules on a host.
-    - `for_a_shell`: the command takes one argument, a line for a shell, as ``sh -c`` does.
+    - `commands`: the command that logs in to a host, by the names that the launcher has for the
+      host.
+    - `before`: words before a command that load its modules on a host.
+    - `for_a_shell`: whether the login command takes one argument, a shell line, as ``sh -c`` does.
     """
     given = '"$*"' if for_a_shell else '"$@"'
     cases = "".join(

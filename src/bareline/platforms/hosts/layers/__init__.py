@@ -1,1 +1,1 @@
-"""Layers between an application and any machine: options of several platform types."""
+"""Layers between an application and the machine: options that several platform types have."""

@@ -1,4 +1,4 @@
-"""Other tenants of the machines that are measured: the option, their loads, and proof of these."""
+"""Other tenants of the measured machines: the option, their loads, and a check of the loads."""
 
 from __future__ import annotations
 
@@ -36,19 +36,18 @@ _STRESSES: Mapping[str, tuple[str, ...]] = {
 
 
 class Neighbours(BaseModel):
-    """Other tenants next to the measured one, busy only while it is measured.
+    """Other tenants of the measured nodes, busy only while a trial runs.
 
     Platforms that differ only in `count` show the cost of a neighbour.
 
-    - `count`: neighbours on every node.
-    - `load`: the work of each while a trial runs: ``cpu`` (arithmetic), ``memory`` (bandwidth),
-      ``disk`` (writes into the folder that is measured), ``network`` (TCP streams from every node
-      to the next one, and back), ``same`` (the command that is measured, over and over), or
-      ``idle``.
-    - `workers`: programs, or streams, of each neighbour on every node; as many as a node has cores
-      by default, so that a neighbour is as large as the measured tenant.
-    - `cores`: numbers of this machine's cores on which neighbours run; the measured nodes' own by
-      default, which they then share.
+    - `count`: number of neighbours on every node.
+    - `load`: the work of each neighbour while a trial runs: ``cpu`` (arithmetic), ``memory``
+      (bandwidth), ``disk`` (writes into the measured folder), ``network`` (TCP streams from every
+      node to the next node, and back), ``same`` (the measured command, repeatedly), or ``idle``.
+    - `workers`: programs, or streams, of each neighbour on every node; by default as many as a node
+      has cores, so that a neighbour is as large as the measured tenant.
+    - `cores`: numbers of this machine's cores on which neighbours run; by default the cores of the
+      measured nodes, which nodes and neighbours then share.
     """
 
     model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
@@ -73,7 +72,11 @@ class Neighbours(BaseModel):
 
     @property
     def programs(self) -> tuple[str, ...]:
-        """Programs of their load, also for a count of 0: platforms with 0 and 1 are the same."""
+        """Programs that the neighbours' load needs.
+
+        They are also required for a count of 0, so that platforms with counts 0 and 1 have the same
+        programs.
+        """
         if self.load in ("idle", "same"):
             return ()
         if self.load == "network":
@@ -81,17 +84,17 @@ class Neighbours(BaseModel):
         return ("stress-ng",)
 
     def check(self) -> None:
-        """See that their load can be made here."""
+        """Check that the programs of the neighbours' load are installed here."""
         if self.busy:
             require(*self.programs, why="which keeps neighbours busy")
 
     def stress_argv(self, workers: int, folder: str) -> list[str]:
-        """Return the command line of one neighbour on a node, but for a network's load."""
+        """Return the command line of one neighbour on a node, for any load but ``network``."""
         argv = ["stress-ng", "--quiet", *_STRESSES[self.load], str(workers)]
         return [*argv, "--temp-path", folder] if folder else argv
 
     def sharing(self, cores_per_node: int) -> dict[str, Scalar]:
-        """Return the neighbours' cores, and how many processors were promised for each of them."""
+        """Return the neighbours' cores, and the number of promised processors per core."""
         facts: dict[str, Scalar] = {}
         if self.busy:
             cores = ", ".join(map(str, self.cores or ()))
@@ -104,11 +107,11 @@ class Neighbours(BaseModel):
 
     @property
     def _shares_cores(self) -> bool:
-        """Whether they work on the cores of the measured nodes."""
+        """Whether the neighbours work on the cores of the measured nodes."""
         return self.busy and self.cores is None
 
     def caveats(self) -> tuple[str, ...]:
-        """Return the reasons to doubt every number that is measured next to them."""
+        """Return the reasons to doubt numbers that are measured next to the neighbours."""
         if self._shares_cores:
             return ("cores-with-neighbours",)
         return ()
@@ -134,7 +137,7 @@ _TAIL_BYTES = 4096
 def busy_neighbours(
     tenants: Sequence[Nodes], neighbours: Neighbours | None, token: str
 ) -> Iterator[None]:
-    """Keep neighbours busy as long as a context lasts."""
+    """Keep neighbours busy during the context, and check afterwards that they were."""
     with _working(tenants, neighbours, token) as loads:
         yield
         for load in loads:
@@ -142,7 +145,7 @@ def busy_neighbours(
 
 
 def facts_of(tenants: Sequence[Nodes], neighbours: Neighbours, cores: int) -> dict[str, Scalar]:
-    """Return facts of the neighbours, and their load while nothing is measured."""
+    """Return the facts of the neighbours, with their load while nothing is measured."""
     facts: dict[str, Scalar] = {"neighbours.count": neighbours.count}
     if neighbours.count:
         facts["neighbours.load"] = neighbours.load
@@ -176,7 +179,7 @@ def _working(
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """The processor time and the processes of a load, at a moment of the monotonic clock."""
+    """Processor time and number of processes of a load, at one time of the monotonic clock."""
 
     at_s: float
     processes: int
@@ -184,7 +187,7 @@ class _Reading:
 
 
 class _Load:
-    """A neighbour's load on one node, which reports its own processor time."""
+    """The load of one neighbour on one node, which reports its own processor time."""
 
     def __init__(
         self,
@@ -221,7 +224,10 @@ class _Load:
         self._began = _Reading(0.0, 0, 0)
 
     def _streams(self, node: int, streams: int) -> list[str]:
-        """Start the receiver of a node's streams on the next node; return the sender's command."""
+        """Start the receiver of a node's streams on the next node.
+
+        Return the command line of the sender.
+        """
         to = (node + 1) % len(self._places.nodes)
 
         def server(chosen: Mapping[str, str]) -> list[str]:
@@ -235,7 +241,7 @@ class _Load:
         return [*argv, "-P", str(streams), "-t", "86400", "-i", "0"]
 
     def _line(self, node: int, argv: Sequence[str], folder: str = "") -> list[str]:
-        """Return the command line that keeps a load on a node until its standard input ends."""
+        """Return the command line that runs a load on a node until its standard input ends."""
         script = (resources.files(__package__) / "keep_busy").read_text(encoding="utf-8")
         line = ["sh", "-c", script, "sh", folder, *argv]
         if self._neighbours.cores:
@@ -283,13 +289,19 @@ class _Load:
             raise self._failure(f"had {share:.1%} of a processor during the trial")
 
     def share_since(self, before: _Reading, now: _Reading | None = None) -> float:
-        """Return how many processors it kept busy between a reading and another, or now."""
+        """Return the mean number of processors that the load kept busy since a reading.
+
+        - `now`: the later reading; by default, one is made.
+        """
         now = now or self.read()
         used_s = (now.ticks - before.ticks) * _TICK_S
         return used_s / (now.at_s - before.at_s)
 
     def _failure(self, clause: str) -> PlatformError:
-        """Return the error of a load: its name, a clause with a verb, and its last error line."""
+        """Return the error of a failed load, with its last error line.
+
+        - `clause`: the part of the error's text after the name of the load, with a verb.
+        """
         size_bytes = self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, size_bytes - _TAIL_BYTES))
         tail = self._errors.read(_TAIL_BYTES).decode(errors="replace")
@@ -302,18 +314,18 @@ class _Load:
 
 
 class Tenant(Protocol):
-    """A tenant, which runs commands of its own."""
+    """A tenant that can run commands on the nodes."""
 
     @property
     def run(self) -> Callable[..., Output]:
         """Execute a command; see `Allocation.run`."""
 
     def end_marked(self, token: str) -> None:
-        """Kill all processes with a trial's mark."""
+        """Kill all processes with the mark of a trial."""
 
 
 def _end_copies(threads: Sequence[threading.Thread], tenants: Sequence[Tenant], token: str) -> None:
-    """Kill the marked processes of tenants until their threads have ended."""
+    """Kill the marked processes of tenants until all threads have ended."""
     while any(thread.is_alive() for thread in threads):
         if token:
             for tenant in tenants:
@@ -329,7 +341,7 @@ def run_against_copies(
     layout: Layout,
     timeout_s: float,
 ) -> Output:
-    """Measure a command while every neighbour runs it over and over."""
+    """Return the output of a command while every neighbour runs the same command repeatedly."""
     over = threading.Event()
     failed: list[str] = []
     token = dict(command.env).get(TRIAL_VARIABLE, "")

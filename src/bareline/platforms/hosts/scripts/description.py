@@ -1,7 +1,7 @@
-"""Descriptions of nodes, and the common instruction set of nodes that differ.
+"""Descriptions of nodes, and the common instruction set of different nodes.
 
-A job whose ranks run different code does not measure either kind of node, and its results
-differ by where a rank happened to run.
+A job whose ranks run different code measures none of its kinds of node, and its results depend on
+the nodes on which the ranks happen to run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from bareline.vocabulary.nodeset import nodes_text
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The output of the script ``description``; `addresses`: pairs of device and IPv4."""
+    """The output of the script ``description``.
+
+    - `addresses`: pairs of network device and IPv4 address.
+    """
 
     cores: int
     is_root: bool
@@ -27,7 +30,10 @@ class Description:
 
 
 def read_description(node: str, answers: Mapping[str, Sequence[str]]) -> Description:
-    """Read the description that a node printed: its lines by their first word."""
+    """Read the description that a node printed.
+
+    - `answers`: the lines of the node, by their first word.
+    """
 
     def answer(word: str) -> str:
         if not answers.get(word):
@@ -49,7 +55,7 @@ def read_description(node: str, answers: Mapping[str, Sequence[str]]) -> Descrip
 
 
 def _address_of(line: str, node: str) -> tuple[str, str]:
-    """Read a device and its address."""
+    """Read a network device and its address from a line."""
     device, _, address = line.partition(" ")
     try:
         return device, str(ipaddress.IPv4Address(address))
@@ -58,14 +64,14 @@ def _address_of(line: str, node: str) -> tuple[str, str]:
 
 
 def number_of(text: str, node: str, noun: str) -> int:
-    """Read a count that a node reports; `noun` names it in messages."""
+    """Read a count that a node reports; `noun` names the count in error messages."""
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
         raise _odd(noun, text, node)
     return int(text)
 
 
 def text_of(content: str, node: str, noun: str) -> str:
-    """Read a text that a node gives in base64; `noun` names it in messages."""
+    """Read a text that a node reports in base64; `noun` names the text in error messages."""
     try:
         return base64.b64decode(content, validate=True).decode(errors="replace")
     except ValueError as error:
@@ -83,7 +89,7 @@ class CommonSet:
     """The instruction set that all nodes can run.
 
     - `chosen`: the widest set that the native programs may choose.
-    - `lacking`: the sets that each node lacks and another one has, by its name.
+    - `lacking`: by the name of each node, the sets that it lacks and another node has.
     """
 
     chosen: KernelSet
@@ -91,7 +97,7 @@ class CommonSet:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Return the variables that limit bareline's programs and OpenBLAS to the set."""
+        """Return the variables that limit bareline's programs and OpenBLAS to the common set."""
         return {
             "BARELINE_INSTRUCTION_SET": self.chosen.name,
             "OPENBLAS_CORETYPE": self.chosen.openblas,
@@ -110,7 +116,7 @@ class CommonSet:
 
 
 def common_set(flags: Mapping[str, Collection[str]]) -> CommonSet | None:
-    """Return the common set of nodes; None where they do not differ."""
+    """Return the common instruction set of nodes; None if all nodes have the same sets."""
     by_node = {name: set(words) for name, words in flags.items() if "sse2" in words}
     if len(by_node) < len(flags) or not by_node:
         return None  # not x86, or a node that does not report it

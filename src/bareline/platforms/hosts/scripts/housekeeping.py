@@ -1,4 +1,4 @@
-"""The housekeeping of one trial, by a script on each node that may serve many of them."""
+"""The housekeeping of one trial, by scripts on its nodes; a script may serve many nodes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{1,8}")
 
 
 def house_script() -> str:
-    """Return the script for the housekeeping of a trial's nodes, the function ``keep_house``."""
+    """Return the script that does the housekeeping on nodes: the function ``keep_house``."""
     names = ("end_marked", "own_folder", "keep_file", "look_at_storage", "housekeeper")
     parts = [script("answers"), f"most_bytes={MOST_BYTES}\n"]
     parts += map(script, names)
@@ -34,7 +34,10 @@ def house_script() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Housekeeping:
-    """The housekeeping of a trial on its nodes; `cores`: of nodes that may be shared."""
+    """The housekeeping of a trial on its nodes.
+
+    - `cores`: number of cores of each node that other programs may also use, by its name.
+    """
 
     talk: NodeChannel
     cores: Mapping[str, int]
@@ -46,10 +49,10 @@ class Housekeeping:
         requires: Sequence[str],
         inputs: Sequence[tuple[str, str]],
     ) -> None:
-        """Wait until every node is ready, with the trial's files there.
+        """Wait until every node is ready for the trial and has its files.
 
-        - `folders`: made there and removed at the end: its working directory, and one for the files
-        that a killed MPI library leaves; "" where there is none.
+        - `folders`: folders that the nodes make, and remove at the end: the working directory, and
+          a folder for files that a killed MPI library leaves; "" for a folder that is not needed.
         """
         orders = [f"trial {mark}"]
         kinds = zip(("folder", "session"), folders, strict=True)
@@ -66,29 +69,29 @@ class Housekeeping:
                 raise PlatformError(f"the node cannot prepare the trial: {reason}", where=node)
 
     def missing(self) -> Iterator[tuple[str, str]]:
-        """Yield the required programs that are not on a node's path, with the node."""
+        """Yield each required program that a node's path lacks, as pairs of node and program."""
         for node, answers in self.talk.said.items():
             for tool in answers.get("missing", ()):
                 yield node, tool
 
     def storage(self) -> list[str]:
-        """Return the report of every node about the file system of the working directory."""
+        """Return every node's report on the file system of the working directory."""
         self.talk.tell("storage")
         self.talk.wait("storage", _ORDER_S)
         return [self.talk.answer(node, "storage") for node in self.talk.nodes]
 
     def start(self) -> None:
-        """Read the nodes' counters right before the trial."""
+        """Read the counters of the nodes, immediately before the trial."""
         self.talk.tell("start")
         self.talk.wait("started", _ORDER_S)
 
     def stop(self) -> None:
-        """Read the nodes' counters right after the trial."""
+        """Read the counters of the nodes, immediately after the trial."""
         self.talk.tell("stop")
         self.talk.wait("stopped", _ORDER_S)
 
     def caveats(self) -> tuple[str, ...]:
-        """Return the disturbances of the trial: stolen processor time, other programs before it."""
+        """Return the disturbances of the trial: stolen processor time, or busy other programs."""
         caveats: list[str] = []
         for node, answers in self.talk.said.items():
             readings = [parse_stat(text) for text in answers.get("stat", ())]
@@ -101,7 +104,7 @@ class Housekeeping:
         return tuple(dict.fromkeys(caveats))
 
     def ports(self, node: str) -> Ports:
-        """Return the TCP ports of a node: those that were taken when the trial began."""
+        """Return the TCP ports of a node that were in use when the trial began."""
         taken = set()
         for address in self.talk.answer(node, "ports").split():
             _, _, port = address.rpartition(":")
@@ -118,7 +121,7 @@ class Housekeeping:
         return Ports(lambda: taken, listens)
 
     def fetch(self, node: str, names: Sequence[str]) -> dict[str, str]:
-        """Bring files of the working directory back; a missing file is empty."""
+        """Return files of the working directory, by name; a missing file is an empty text."""
         for name in names:
             self.talk.tell_one(node, f"file {name}")
         self.talk.drop("stopped")
@@ -133,7 +136,7 @@ class Housekeeping:
         return texts
 
     def left_out(self, node: str, names: Sequence[str]) -> tuple[str, ...]:
-        """Return in words the omitted parts of fetched files."""
+        """Return descriptions of the parts that fetched files lack."""
         omissions: list[str] = []
         for line in self.talk.said[node].get("kind", ()):
             name, _, kind = line.partition(" ")
@@ -142,15 +145,15 @@ class Housekeeping:
         return tuple(omissions)
 
     def end(self, timeout_s: float = _ORDER_S) -> None:
-        """End the processes with the trial's mark and remove its directory, on living nodes."""
+        """End the trial's marked processes and remove its directory, on nodes that still run."""
         self.talk.wait("ended", timeout_s, self.talk.tell_living("end"))
 
     def lost(self) -> bool:
-        """Return whether a node is lost."""
+        """Return whether the connection to a node is lost."""
         return self.talk.lost() is not None
 
     def raise_lost(self, hint: str) -> None:
-        """Report which node was lost, if one was."""
+        """Raise an error that names the lost node, if a node was lost."""
         lost = self.talk.lost()
         if lost is not None:
             raise PlatformError(

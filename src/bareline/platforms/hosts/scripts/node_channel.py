@@ -1,9 +1,9 @@
-"""The conversation of bareline with a script on some nodes, for one purpose or one trial.
+"""The channel between bareline and a script on some nodes, for one purpose or one trial.
 
-A local process represents nodes: orders go to its input, their answers are its output. The nodes
-answer by lines of their own: ``bareline NODE WORD...``, and long ones in pieces; see the script
-``answers``. A node is not trusted to be right: its output is bounded, and no node can answer for a
-node of another process.
+A local process (peer) represents one or more nodes: it gets the orders as input, and prints the
+nodes' answers. An answer is a line ``bareline NODE WORD...``; long answers come in pieces (see the
+script ``answers``). bareline does not trust the nodes: the length of their output is limited, and a
+node cannot answer in the name of a node of another process.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _FILES_EACH = 4
 
 
 class Peer:
-    """A process that represents some nodes."""
+    """A local process that represents some nodes."""
 
     def __init__(self, names: Sequence[str], process: Process) -> None:
         self.names = frozenset(names)
@@ -66,7 +66,7 @@ class Peer:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it prints nothing any more, except for output that is still on its way."""
+        """Whether the process prints nothing more, except for output that is still in the pipe."""
         return self._is_silent or self._process.poll() is not None
 
     @property
@@ -74,12 +74,12 @@ class Peer:
         return nodes_text(sorted(self.names))
 
     def take_turn(self) -> None:
-        """Restart the count of its output."""
+        """Restart the count of the process's output, which is limited."""
         self._left = MOST_SAID_BYTES
         self._pieces.clear()
 
     def tell(self, order: str, content: bytes = b"") -> None:
-        """Send its nodes an order, and the data after it."""
+        """Send an order, and the data after it, to the nodes of the process."""
         unsent = memoryview(order.encode() + b"\n" + content)
         ready = select.poll()
         try:
@@ -95,7 +95,7 @@ class Peer:
             raise self.lost() from error
 
     def hear(self) -> Iterator[tuple[str, str, str]]:
-        """Yield the new lines of its nodes: the node, a word, and the rest."""
+        """Yield the new lines of the nodes, each as the node, a word, and the rest of the line."""
         self._complain()
         for raw in self._lines():
             if not raw.startswith(_SIGN):
@@ -130,7 +130,7 @@ class Peer:
         del self._complaint[:-_COMPLAINT_BYTES]
 
     def reason(self) -> str:
-        """Return its last error line, or the way in which it ended."""
+        """Return the process's last error line, or how the process ended."""
         if self.excess:
             return self.excess
         self._complain()
@@ -141,27 +141,27 @@ class Peer:
         return "it does not answer" if code is None else f"exit code {code}"
 
     def lost(self) -> PlatformError:
-        """Explain that it has ended, which it does right now, and why.
+        """Return the error of a connection that has ended, with the reason.
 
-        Another one may do better.
+        The error is a `NotNow`, since a new process may succeed, unless the output was too long.
         """
         self.wait_end(_END_S)
         kind = PlatformError if self.excess else NotNow
         return kind(f"the connection ended: {self.reason()}", where=self._where)
 
     def leave(self) -> None:
-        """End its scripts by the end of their input."""
+        """Close the input of the process, which ends its scripts."""
         with suppress(OSError):
             self._input.close()
 
     def wait_end(self, timeout_s: float) -> None:
-        """Wait until it has ended, for so long at most."""
+        """Wait until the process has ended, at most `timeout_s` seconds."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout_s)
 
 
 def _read(pipe: IO[bytes]) -> tuple[bytes, bool]:
-    """Return the available output, and whether no more can come."""
+    """Return the available output of a pipe, and whether the pipe has ended."""
     output = bytearray()
     try:
         while len(output) < 1 << 20:  # other processes are also waiting to be read
@@ -177,7 +177,10 @@ def _read(pipe: IO[bytes]) -> tuple[bytes, bool]:
 
 
 def make_room(count: int) -> None:
-    """Raise this process's limit for the files of so many more processes: often it is 1,024."""
+    """Raise this process's limit for open files, so that it can start `count` more processes.
+
+    The limit is often 1,024.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     opened = sum(1 for _ in Path("/proc/self/fd").iterdir())
     needed = opened + _FILES_EACH * count
@@ -196,7 +199,7 @@ def make_room(count: int) -> None:
 
 @contextmanager
 def peer(names: Sequence[str], line: Sequence[str], env: Mapping[str, str]) -> Iterator[Peer]:
-    """Start the process that represents some nodes; it is ended with the context."""
+    """Start the process that represents some nodes; it ends with the context."""
     with spawn(line, env=env, stdin=True) as process:
         yield Peer(names, process)
 
@@ -205,7 +208,7 @@ def peer(names: Sequence[str], line: Sequence[str], env: Mapping[str, str]) -> I
 def peers(
     lines: Mapping[tuple[str, ...], Sequence[str]], env: Mapping[str, str]
 ) -> Iterator[tuple[Peer, ...]]:
-    """Start scripts on nodes; they end with the context, and have a moment to clean up."""
+    """Start scripts on nodes, and end them with the context, after a moment to clean up."""
     make_room(len(lines))
     with ExitStack() as stack:
         started = [stack.enter_context(peer(names, line, env)) for names, line in lines.items()]
@@ -214,7 +217,7 @@ def peers(
 
 
 def leave_all(peers: Iterable[Peer]) -> None:
-    """End scripts, all at once, and give them a moment to clean up."""
+    """End all scripts at the same time, after a moment to clean up."""
     leaving = tuple(peers)
     for peer in leaving:
         peer.leave()
@@ -231,12 +234,12 @@ _TURNS = count(1)
 
 @cache
 def script(name: str) -> str:
-    """Return a script of this folder."""
+    """Return the text of a script in this folder."""
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 class NodeChannel:
-    """A script in progress on some nodes."""
+    """A channel to a running script on some nodes."""
 
     def __init__(self, peers: Sequence[Peer]) -> None:
         self.peers = tuple(peers)
@@ -252,23 +255,23 @@ class NodeChannel:
             self._selector.register(peer.output, selectors.EVENT_READ, peer)
 
     def close(self) -> None:
-        """Listen no more; idempotent. Who talks stays."""
+        """Stop reading from the processes, which continue to run; idempotent."""
         self._selector.close()
 
     def take_turn(self, order: str) -> None:
-        """Give every node an order; late answers to the previous turn are ignored."""
+        """Send every node an order as a new turn; late answers to the previous turn are ignored."""
         self._turn = str(next(_TURNS))
         self._before = set(self.nodes)
         self.tell(f"turn {self._turn}")
         self.tell(order)
 
     def tell(self, order: str, content: bytes = b"") -> None:
-        """Send every node an order, and the data after it."""
+        """Send an order, and the data after it, to every node."""
         for peer in self.peers:
             peer.tell(order, content)
 
     def tell_living(self, order: str) -> tuple[str, ...]:
-        """Send an order to the nodes that are still there; return their names."""
+        """Send an order to the nodes whose processes still run; return the names of these nodes."""
         living = [peer for peer in self.peers if not peer.has_ended]
         for peer in living:
             with suppress(PlatformError):
@@ -276,13 +279,13 @@ class NodeChannel:
         return tuple(chain.from_iterable(peer.names for peer in living))
 
     def tell_one(self, node: str, order: str) -> None:
-        """Send one node an order; other nodes of the same process also get it."""
+        """Send one node an order, which other nodes of the same process also get."""
         for peer in self.peers:
             if node in peer.names:
                 peer.tell(order)
 
     def wait(self, word: str, timeout_s: float, nodes: Sequence[str] | None = None) -> None:
-        """Wait until the nodes have printed a word."""
+        """Wait until each node has printed a line that begins with a word."""
         talking = self.nodes if nodes is None else nodes
         waiting = {name for name in talking if word not in self.said[name]}
         deadline = time.monotonic() + timeout_s
@@ -302,7 +305,10 @@ class NodeChannel:
                 self._look(word, waiting)
 
     def _look(self, word: str, waiting: set[str]) -> None:
-        """Raise PlatformError: a process that is waited for has ended without the word."""
+        """Raise PlatformError if a process ended before its nodes printed a word.
+
+        - `waiting`: the nodes that have not yet printed the word.
+        """
         for peer in self.peers:
             if peer.names.isdisjoint(waiting) or not peer.has_ended:
                 continue
@@ -312,7 +318,7 @@ class NodeChannel:
                 raise peer.lost()
 
     def _hear(self, peer: Peer) -> set[str]:
-        """Record the output of a process; return its nodes that printed something."""
+        """Record the output of a process; return its nodes that printed a line."""
         heard = set()
         for node, word, rest in peer.hear():
             heard.add(node)
@@ -326,7 +332,7 @@ class NodeChannel:
         return heard
 
     def answer(self, node: str, word: str) -> str:
-        """Return the first rest of a node's lines with a word."""
+        """Return the rest of the first line of a node that begins with a word."""
         answers = self.said[node].get(word)
         if not answers:
             raise PlatformError(
@@ -335,17 +341,17 @@ class NodeChannel:
         return answers[0]
 
     def lost(self) -> Peer | None:
-        """Return the first process that has ended, None while all go on."""
+        """Return the first process that has ended; None if all processes run."""
         return next((peer for peer in self.peers if peer.has_ended), None)
 
     def drop(self, word: str) -> None:
-        """Forget a word, so that it can be waited for again."""
+        """Forget the lines that begin with a word, so that a new line can be waited for."""
         for lines in self.said.values():
             lines.pop(word, None)
 
 
 def listening(peers: Sequence[Peer]) -> AbstractContextManager[NodeChannel]:
-    """Talk with nodes through processes that are there before and after."""
+    """Open a channel over existing processes, which continue after the context."""
     return closing(NodeChannel(peers))
 
 
@@ -353,7 +359,10 @@ def listening(peers: Sequence[Peer]) -> AbstractContextManager[NodeChannel]:
 def conversation(
     lines: Mapping[tuple[str, ...], Sequence[str]], env: Mapping[str, str] | None = None
 ) -> Iterator[NodeChannel]:
-    """Start a script on nodes, by local lines with the names that each serves; end it after."""
+    """Run a script on nodes, and yield the channel to it; the script ends with the context.
+
+    - `lines`: the local command lines, by the names of the nodes that each line serves.
+    """
     peers_env = local_environment() if env is None else env
     with peers(lines, peers_env) as started, listening(started) as talk:
         yield talk

@@ -1,7 +1,7 @@
-"""The former place of `bareline.platforms.hosts.layers.container.runtimes`.
+"""The former name of `bareline.platforms.hosts.layers.container.runtimes`.
 
-Plug-ins under the entry-point group ``bareline.runtimes`` import a `Runtime` from here: the
-documentation named this place.
+Plug-ins under the entry-point group ``bareline.runtimes`` import `Runtime` from this module, which
+earlier documentation named.
 """
 
 from bareline.platforms.hosts.layers.container.runtimes import (

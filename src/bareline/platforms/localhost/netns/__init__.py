@@ -1,10 +1,10 @@
-"""Hosts that are network namespaces of this machine, joined by a bridge with shaped links.
+"""Hosts that are network namespaces of this machine, connected by a bridge with limited links.
 
 Each host has its own network stack, host name, process numbers, System V memory and /dev/shm, so
-that MPI libraries take them for separate machines; they share the machine's cores, memory, clock
-and file systems. A shaper limits the rate of a link and adds no latency: the one-way time of a
-small message is that of the kernel's own network stack. It lets a packet pass and charges for it
-afterwards, so that packets are kept as short as the latency hides.
+that MPI libraries treat the hosts as separate machines. The hosts share the machine's cores,
+memory, clock and file systems. A shaper limits the rate of a link and adds no latency: the one-way
+time of a small message is that of the kernel's own network stack. The shaper lets a packet pass and
+delays the next ones. Packets are therefore kept so short that the latency hides this delay.
 """
 
 from bareline.platforms.localhost.netns.platform import NetnsPlatform

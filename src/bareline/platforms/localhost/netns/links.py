@@ -1,9 +1,9 @@
-"""Links between the hosts and the switch, by ip(8), tc(8) and ethtool(8), and how they are paced.
+"""The links between hosts and switch, by ip(8), tc(8) and ethtool(8), and their rate limits.
 
-A shaper lets packets go when a timer of the kernel fires. Where timers fire late, a link that saves
-up nothing loses its rate; where a packet costs the machine more time than the link would need for
-it, short packets cannot fill the link. Both differ from machine to machine by an order of
-magnitude, most of all where the machine is itself a guest, so they are measured.
+A shaper sends packets when a timer of the kernel fires. If timers fire late, a link loses part of
+its rate unless it may save tokens. If a packet costs the machine more time than the link needs to
+carry it, short packets cannot fill the link. Lateness and packet cost differ between machines by an
+order of magnitude, most of all on virtual machines, so both are measured.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ print(connection.recv(100).decode())
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How a limited link is paced.
+    """The packet size of a limited link, and the rate that it reaches.
 
-    - `packet_bytes`: largest packet that a host hands to its link.
-    - `carried_bits_per_s`: the rate of a TCP stream over it; None when it could not be measured.
+    - `packet_bytes`: largest packet that a host gives to its link.
+    - `carried_bits_per_s`: the rate of a TCP stream over the link; None if the measurement failed.
     """
 
     lateness_s: float
@@ -63,7 +63,7 @@ class Pace:
     carried_bits_per_s: float | None
 
     def facts(self) -> dict[str, Scalar]:
-        """Return the links."""
+        """Return the facts of the links."""
         carried = self.carried_bits_per_s
         return {
             "netns.timer_lateness_s": self.lateness_s,
@@ -73,9 +73,10 @@ class Pace:
 
 
 def timer_lateness_s() -> float:
-    """Measure how late a timer of this machine fires: the median of a hundred short sleeps.
+    """Return how late a timer of this machine fires, in s: the median of a hundred short sleeps.
 
-    Inside, the kernel does not merge this thread's timers with other timers (50 us by default).
+    During the measurement, the kernel does not merge this thread's timers with other timers (by
+    default it does so within 50 us).
     """
     late = []
     try:
@@ -93,7 +94,7 @@ def timer_lateness_s() -> float:
 
 
 def carried_bits_per_s(allocation: Allocation) -> float | None:
-    """Return the rate of a TCP stream between two hosts, the better of two short ones."""
+    """Return the rate of a TCP stream between two hosts, the better of two short streams."""
     to = ("{server_host}", "{server_port}", "0.15")
     command = Command(
         argv=(sys.executable, "-I", "-c", _SENDER, *to),
@@ -111,8 +112,10 @@ def choose_packet(
 ) -> tuple[int, float | None]:
     """Return the shortest packet with which a link carries its rate, and the carried rate.
 
-    `carried` paces the link with packets of so many bytes and returns the carried rate. Longer
-    ones let small messages outrun the link: they are doubled only as long as that gains something.
+    - `carried`: sets the link's largest packet, in bytes, and returns the carried rate.
+
+    Longer packets let small messages exceed the rate of the link. The packet length is therefore
+    only doubled as long as the carried rate increases.
     """
     packet = shortest
     reached = carried(shortest)
@@ -161,17 +164,17 @@ _QUEUE_S = 0.020
 
 
 def host_address(index: int) -> str:
-    """Return the address of the host with that index, from 0."""
+    """Return the address of a host by its index, from 0."""
     return f"{_PREFIX}.{index + 1}"
 
 
 def port(index: int) -> str:
-    """Name the switch's end of a host's link."""
+    """Return the name of the switch's end of a host's link."""
     return f"port{index + 1}"
 
 
 def connect(switch: Namespaces, hosts: Sequence[Namespaces], options: NetnsOptions) -> None:
-    """Plug every host into a bridge in the switch."""
+    """Connect every host to a bridge in the switch."""
     mtu = options.mtu
     lines = [
         f"link add {_BRIDGE} type bridge forward_delay 0 mcast_snooping 0",
@@ -198,7 +201,7 @@ def connect(switch: Namespaces, hosts: Sequence[Namespaces], options: NetnsOptio
 def shape(
     switch: Namespaces, hosts: Sequence[Namespaces], options: NetnsOptions, rate: int, pace: Pace
 ) -> None:
-    """Limit both directions of every host's link, however they were limited before."""
+    """Limit both directions of every host's link; earlier limits are replaced."""
     packet = pace.packet_bytes
 
     def lines(device: str) -> list[str]:
@@ -218,10 +221,10 @@ def shape(
 
 
 def packet_range(rate_bits_per_s: int, mtu: int, offloads: bool | None) -> tuple[int, int]:
-    """Return the least and the most that the largest packet of a limited link may be, in bytes.
+    """Return the lower and upper limit for the largest packet of a limited link, in bytes.
 
-    By default, segmentation is left to the device only as far as the link carries the
-    packet in the time in which it carries a frame at 1 Gb/s, or five where the machine is slow.
+    By default, the device segments packets only as far as the link carries a packet in the time of
+    one frame at 1 Gb/s, or of five frames if the machine is slow.
     """
     frame = mtu + _FRAME_BYTES
     if offloads is not None:
@@ -237,11 +240,13 @@ def packet_range(rate_bits_per_s: int, mtu: int, offloads: bool | None) -> tuple
 def shaper_lines(
     device: str, rate_bits_per_s: int, shaper: Shaper, packet: int, lateness_s: float
 ) -> list[str]:
-    """Limit the rate of a device's output, in packets of so many bytes at most.
+    """Return the commands that limit a device's output rate.
 
-    The token bucket (tbf) cuts up packets that are larger than its saved tokens, which costs it
-    the rate, so it must save up more than the largest packet. htb lets the packet pass and waits
-    longer afterwards. The tokens of a pause make up for timers that are late.
+    - `packet`: the largest packet, in bytes.
+
+    The token bucket (tbf) segments packets that are larger than its saved tokens, which reduces the
+    rate. It must therefore save more than the largest packet. htb lets the packet pass and waits
+    longer afterwards. Tokens that are saved during a pause compensate for late timers.
     """
     rate_bytes_per_s = rate_bits_per_s / 8
     saved = round(rate_bytes_per_s * min(max(lateness_s, _LEAST_SAVED_S), _MOST_SAVED_S))

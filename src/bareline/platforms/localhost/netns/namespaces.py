@@ -1,7 +1,7 @@
-"""The namespaces of the switch and of the hosts, and how to run programs in them; see `holder`.
+"""The namespaces of the switch and of the hosts, and command lines to run programs in them.
 
-Nothing is named or mounted outside: the switch is the init of a process namespace, and every host
-is one inside it, so that all end with the switch, and their links with them.
+No namespace has a name or a mount outside. The switch is the init of a process namespace, and every
+host's namespaces are inside it, so that all hosts and links end with the switch. See `holder`.
 """
 
 from __future__ import annotations
@@ -46,36 +46,39 @@ _TOOLS = ("unshare", "nsenter", "mount", "hostname", "ip", "tc", "taskset", "eth
 
 
 class Privilege(Enum):
-    """As whom namespaces are made."""
+    """The right by which namespaces are made: root's, or a user namespace."""
 
     ROOT = "root"
     USER_NAMESPACE = "user namespace"
 
     def option(self, option: str) -> list[str]:
-        """Return ``--user`` and its option for a program, where there is such a namespace."""
+        """Return ``--user`` and an option of it for a program; empty without a user namespace."""
         return ["--user", option] if self is Privilege.USER_NAMESPACE else []
 
 
 @dataclass(frozen=True, slots=True)
 class Namespaces:
-    """The namespaces of the switch or a host; the switch sees their process as `pid_in_switch`."""
+    """The namespaces of the switch or of a host.
+
+    - `pid_in_switch`: number of their process, as the switch sees it.
+    """
 
     pid: int
     pid_in_switch: int
     privilege: Privilege
 
     def enter(self, argv: Sequence[str]) -> list[str]:
-        """Return the command line that runs a program inside, from outside of all of them."""
+        """Return the command line that runs a program in the namespaces, from outside of all."""
         kinds = [*self.privilege.option("--preserve-credentials"), *_KINDS]
         return [tool("nsenter"), f"--target={self.pid}", *kinds, "--", *argv]
 
     def run(self, argv: Sequence[str], stdin: str = "") -> Finished:
-        """Run a program of the set-up inside."""
+        """Run a set-up program in the namespaces."""
         line = self.enter(argv)
         return run_process(line, env=system_environment(), timeout_s=SETUP_S, stdin=stdin)
 
     def run_checked(self, argv: Sequence[str], lines: Sequence[str] = ()) -> None:
-        """Run a command of the set-up inside, with its input, and insist that it works."""
+        """Run a set-up command in the namespaces, with input lines; raise an error if it fails."""
         ended = self.run([tool(argv[0]), *argv[1:]], "\n".join([*lines, ""]))
         if ended.exit_code != 0:
             complaint = ended.stderr.strip() or "no reason given"
@@ -85,17 +88,17 @@ class Namespaces:
             raise PlatformError(text, hint=f"{doctor} veth, bridge, sch_htb, sch_tbf")
 
     def alive(self) -> bool:
-        """Return whether they still exist."""
+        """Return whether the namespaces still exist."""
         return Path(f"/proc/{self.pid}/ns/net").exists()
 
     def enter_from_switch(self, argv: Sequence[str]) -> list[str]:
-        """Return the command line that runs a program inside, from inside the switch."""
+        """Return the command line that runs a program in the namespaces, from inside the switch."""
         return [tool("nsenter"), f"--target={self.pid_in_switch}", *_KINDS, "--", *argv]
 
 
 @cache
 def find_privilege() -> Privilege:
-    """Find out how namespaces can be made here, by making some; asked once."""
+    """Return by which right namespaces can be made here; it is tried once."""
     for name in _TOOLS:
         tool(name)
     order = [Privilege.ROOT] if os.geteuid() == 0 else []
@@ -110,7 +113,7 @@ def find_privilege() -> Privilege:
 
 
 def obstacle(privilege: Privilege) -> str:
-    """Make namespaces and return the error; empty without one."""
+    """Make namespaces as a test, and return the error; "" if there is none."""
     line = _unshare(privilege, ["sh", "-c", _TRY, "try", "try", ""])
     ended = run_process(line, env=system_environment(), timeout_s=SETUP_S)
     return ended.why if ended.exit_code else ""
@@ -134,7 +137,7 @@ def _unshare(privilege: Privilege, argv: Sequence[str]) -> list[str]:
 
 @contextmanager
 def open_switch(privilege: Privilege, hosts_file: Path) -> Iterator[Namespaces]:
-    """Keep open the namespaces of the hosts and the bridge."""
+    """Open the namespaces that contain the bridge and the hosts, for the context."""
     argv = ["sh", "-c", _HOLD, "switch", "switch", str(hosts_file)]
     with holding(_unshare(privilege, argv), env=system_environment()) as process:
         init = wait_ready(process, "the switch")
@@ -143,7 +146,7 @@ def open_switch(privilege: Privilege, hosts_file: Path) -> Iterator[Namespaces]:
 
 @contextmanager
 def open_hosts(switch: Namespaces, names: Sequence[str]) -> Iterator[tuple[Namespaces, ...]]:
-    """Keep open the namespaces of hosts inside the switch."""
+    """Open the namespaces of hosts inside the switch, for the context."""
     with ExitStack() as stack:
         started = []
         for name in names:

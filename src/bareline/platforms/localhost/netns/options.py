@@ -18,7 +18,10 @@ _SCALE = {"k": 10**3, "m": 10**6, "g": 10**9}
 
 
 def parse_rate(text: str) -> int:
-    """Read a rate such as ``10gbit`` in bits per second, or raise ValueError: it is none."""
+    """Return a rate such as ``10gbit`` in bits per second.
+
+    Raises ValueError: the text is not a rate.
+    """
     match = _RATE.fullmatch(text)
     rate = round(float(match[1]) * _SCALE[match[2]]) if match else 0
     if not 1_000_000 <= rate <= 10**13:
@@ -33,17 +36,18 @@ class NetnsOptions(LocalhostOptions):
 
     - `hosts`: number of hosts.
     - `rate`: rate of each link in each direction, e.g. ``1gbit``; not limited by default.
-    - `shaper`: the shaper of that rate: ``htb`` limits the rate from the second packet on; ``tbf``,
-      the simple token bucket, lets two packets outrun the link after every pause.
+    - `shaper`: the shaper that limits the rate: ``htb`` limits the rate from the second packet on;
+      ``tbf``, the simple token bucket, lets two packets exceed the rate after every pause.
     - `mtu`: largest packet of the links, in bytes.
-    - `offloads`: whether the links take packets of up to 64 KiB as a NIC with segmentation offload
-      does; a limited link by default only such as it carries in 12 us, because a packet outruns it,
-      or so long ones (up to 60 us) that this machine can fill the link.
+    - `offloads`: whether the links accept packets of up to 64 KiB, as a NIC with segmentation
+      offload does. By default, a limited link only accepts packets that it carries in 12 us,
+      because a single packet is not limited, or longer packets (up to 60 us) if this machine
+      otherwise cannot fill the link.
     - `transport`: ``auto`` (TCP between hosts, shared memory inside one) or ``tcp`` (everywhere).
-    - `cores`: numbers of the cores to share out among the hosts; all that this process may use by
-      default. Every host is pinned to its own share.
-    - `filesystem`: a file system that is mounted for the trials alone, which then work on it: all
-      hosts see the same one. Its own files are in `io_folder`.
+    - `cores`: numbers of the cores that are divided among the hosts; by default all that this
+      process may use. Every host is pinned to its own cores.
+    - `filesystem`: a file system that is mounted for the trials only, which then work on it. All
+      hosts see the same file system, whose own files are in `io_folder`.
     """
 
     hosts: Annotated[int, Field(ge=2, le=16)] = 2
@@ -65,7 +69,7 @@ class NetnsOptions(LocalhostOptions):
 
     @property
     def rate_bits_per_s(self) -> int | None:
-        """Rate of a link, None when it is not limited."""
+        """Rate of a link in bits per second; None if it is not limited."""
         return None if self.rate is None else parse_rate(self.rate)
 
     @field_validator("rate")
@@ -77,7 +81,7 @@ class NetnsOptions(LocalhostOptions):
 
 
 def share_cores(cores: Sequence[int], hosts: int) -> tuple[tuple[int, ...], ...]:
-    """Share cores out among hosts in equal parts; hosts share a core when there are too few."""
+    """Divide cores among hosts in equal parts; with too few cores, hosts share a core."""
     each = len(cores) // hosts
     if each == 0:
         return tuple((cores[host % len(cores)],) for host in range(hosts))

@@ -1,4 +1,4 @@
-"""The netns platform type: options, hosts in use, how they come up and go."""
+"""The netns platform type: its options, the running hosts, and their start and end."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _PACES: dict[NetnsOptions, links.Pace] = {}
 
 
 class NetnsAllocation(LocalhostAllocation):
-    """Hosts that are up."""
+    """Hosts (network namespaces) that are up."""
 
     def __init__(
         self,
@@ -85,7 +85,10 @@ class NetnsAllocation(LocalhostAllocation):
         return self._hosts[index].enter(self._pinned(index, _with_env(argv, env, cwd)))
 
     def helpers_s(self) -> float | None:
-        """Count detached daemons; programs entered from outside belong to their parents."""
+        """Return the processor time of detached daemons, in s.
+
+        Programs that entered a namespace from outside are counted with their parent processes.
+        """
         return sum(orphans_s(holder.pid) for holder in (self._switch, *self._hosts))
 
     def mpi_argv(
@@ -110,7 +113,7 @@ class NetnsAllocation(LocalhostAllocation):
         return self._switch.enter(_with_env(self.mpi.argv(job), {}, cwd))
 
     def peers(self) -> list[MountingNode]:
-        """Return the hosts as nodes that serve each other files."""
+        """Return the hosts as nodes that can serve files to each other."""
         pairs = zip(self.nodes, self._hosts, strict=True)
         return [MountingNode(node.name, node.address, host.run) for node, host in pairs]
 
@@ -125,7 +128,7 @@ class NetnsAllocation(LocalhostAllocation):
             place.run_checked(["sh", "-c", f"cat >{_AGENT} && chmod 755 {_AGENT}"], lines)
 
     def pace_links(self, rate: int) -> None:
-        """Limit the links as finely as this machine can, and measure their rate."""
+        """Limit the links, with packets as short as this machine allows, and measure their rate."""
         options = self._options
 
         def carried(packet: int) -> float | None:
@@ -160,7 +163,7 @@ class NetnsAllocation(LocalhostAllocation):
         return tuple(caveats)
 
     def _is_oversubscribed(self, layout: Layout) -> bool:
-        """Whether a layout needs more cores than its hosts have, each or together."""
+        """Return whether a layout needs more cores than a host, or all hosts together, have."""
         needed = layout.cores_per_node
         used = self._cores[: layout.nodes]
         distinct = set(chain.from_iterable(used))
@@ -169,7 +172,7 @@ class NetnsAllocation(LocalhostAllocation):
         return any(needed > len(cores) for cores in used)
 
     def _is_below_rate(self) -> bool:
-        """Whether the links were seen to carry less than the rate that they are limited to."""
+        """Return whether the measured rate of the links is below the rate limit."""
         rate = self._options.rate_bits_per_s
         if not rate or self.pace is None or self.pace.carried_bits_per_s is None:
             return False
@@ -188,18 +191,21 @@ class NetnsAllocation(LocalhostAllocation):
 
 
 def host_name(index: int) -> str:
-    """Name the host with that index, from 0."""
+    """Return the name of a host by its index, from 0."""
     return f"node{index + 1}"
 
 
 def _with_env(argv: Sequence[str], env: Mapping[str, str], cwd: str | None) -> list[str]:
-    """Run a program with variables and in a directory: nsenter leaves it in the root directory."""
+    """Return the command line that runs a program with variables and in a directory.
+
+    nsenter alone would start the program in the root directory.
+    """
     variables = (f"{name}={value}" for name, value in env.items())
     return ["env", f"--chdir={cwd or Path.cwd()}", *variables, *argv]
 
 
 class NetnsPlatform(LocalhostPlatform[NetnsOptions]):
-    """Hosts as network namespaces of this machine."""
+    """The platform type whose hosts are network namespaces of this machine."""
 
     type_name = "netns"
     summary = "hosts as network namespaces of this machine, joined by shaped links"
@@ -242,7 +248,7 @@ class NetnsPlatform(LocalhostPlatform[NetnsOptions]):
                 yield allocation
 
     def _write_hosts(self, names: Sequence[str]) -> Path:
-        """Write the file of the hosts' addresses that the namespaces have as /etc/hosts."""
+        """Write the hosts' addresses into the file that the namespaces use as /etc/hosts."""
         lines = ["127.0.0.1 localhost", f"{links.SWITCH_ADDRESS} switch"]
         for index, name in enumerate(names):
             lines.append(f"{links.host_address(index)} {name}")

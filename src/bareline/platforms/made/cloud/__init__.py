@@ -1,1 +1,1 @@
-"""Instances of a cloud: made, waited for, repaired, given back, and never forgotten."""
+"""Instances of a cloud: creation, waiting, repair, and a removal that forgets no instance."""

@@ -1,4 +1,4 @@
-"""Common options of all clouds' instances, and the limits of a `run` or `continue` there."""
+"""Options of the instances of all clouds, and the limits of one `run` or `continue` there."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from bareline.vocabulary.units import HOUR_S, count
 
 
 class CloudOptions(ReachedOptions):
-    """Options of a platform of instances of a cloud; more in `ReachedOptions`.
+    """Options of a platform of cloud instances, in addition to `ReachedOptions`.
 
     - `instances`: number of instances, each a node.
-    - `user`: who is logged in as; the instances' cloud-init lets the generated key in.
+    - `user`: name of the user for logins; the instances' cloud-init accepts the generated key.
     - `jump`: a host through which ssh reaches the instances.
-    - `attempts`: how often each instance is made at most before the platform fails.
-    - `active_s`: how long the cloud may take until an instance runs.
-    - `reach_s`: how long one that runs may take until it answers over ssh.
-    - `max_instances`: most instances that one `run` or `continue` makes, replacements included;
-      unlimited without it.
-    - `max_hours`: most hours that its instances may exist, all together, in one `run` or
-      `continue`.
+    - `attempts`: how often bareline tries to create an instance before the platform fails.
+    - `active_s`: time limit in s until an instance runs.
+    - `reach_s`: time limit in s until a running instance answers over ssh.
+    - `max_instances`: limit for the number of instances that one `run` or `continue` creates, with
+      replacements; unlimited by default.
+    - `max_hours`: limit for the sum of the hours of all instances in one `run` or `continue`.
     """
 
     instances: Annotated[int, Field(ge=1, le=1000)] = 2
@@ -47,7 +46,7 @@ _MADE: dict[str, dict[str, tuple[float, float | None]]] = {}
 
 
 class Budget:
-    """Counts the instances of a platform and their hours, over all times that it comes up."""
+    """The count of a platform's instances and of their hours, over all its acquisitions."""
 
     def __init__(
         self, platform: str, options: CloudOptions, clock: Callable[[], float] = time.monotonic
@@ -58,13 +57,16 @@ class Budget:
 
     @property
     def hours(self) -> float:
-        """Hours of all instances together, up to now."""
+        """Hours of all instances together, until now."""
         now = self._clock()
         spans = ((now if until is None else until) - since for since, until in self._made.values())
         return sum(spans) / HOUR_S
 
     def begin(self, instance: str) -> None:
-        """Count an instance from now on, or raise TimeUp: the hours are used up."""
+        """Count an instance from now on.
+
+        Raises TimeUp: the hours are used up.
+        """
         most = self._options.max_instances
         if most is not None and len(self._made) >= most:
             were = "were" if most > 1 else "was"
@@ -76,13 +78,16 @@ class Budget:
         self._made[instance] = (self._clock(), None)
 
     def end(self, instance: str) -> None:
-        """An instance is gone; idempotent."""
+        """Stop the count of an instance that is gone; idempotent."""
         since, until = self._made.get(instance, (0.0, 0.0))
         if until is None:
             self._made[instance] = (since, self._clock())
 
     def see(self) -> None:
-        """See that hours are left, or raise TimeUp: the run ends, and gives its instances back."""
+        """Check that hours are left.
+
+        Raises TimeUp: no hours are left; the run then ends and removes its instances.
+        """
         most = self._options.max_hours
         if most is not None and self.hours >= most:
             raise TimeUp(

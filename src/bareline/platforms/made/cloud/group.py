@@ -1,4 +1,4 @@
-"""A group of instances: brought up side by side, replaced where they fail, given back whole."""
+"""A group of instances: started at the same time, replaced if they fail, removed together."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _AGAIN = BackOff(first_s=2.0, longest_s=30.0)
 
 
 class Access:
-    """The keys of a group of instances, and the ssh configuration that leads to them."""
+    """The keys of a group of instances, and the ssh configuration for logins."""
 
     def __init__(self, folder: Path, options: CloudOptions) -> None:
         self._options = options
@@ -54,7 +54,7 @@ class Access:
         self.addresses: dict[str, str] = {}
 
     def lead(self, addresses: Mapping[str, str]) -> None:
-        """Let names lead to addresses."""
+        """Write the ssh configuration in which the instances' names lead to their addresses."""
         self.addresses = dict(addresses)
         text = self._config(str(self._folder))
         if self._options.jump:
@@ -71,7 +71,7 @@ class Access:
         )
 
     def user_data(self, name: str) -> str:
-        """Return cloud-init's user data of an instance: its name, its host key, its users."""
+        """Return an instance's user data for cloud-init: its name, its host key, its users."""
         keys = self.keys
         user = self._options.user
         public = keys.client_public.strip()
@@ -90,7 +90,7 @@ class Access:
         return "#cloud-config\n" + json.dumps(content)
 
     def inner_files(self, folder: str) -> dict[str, str]:
-        """Return the files with which one instance logs in to the rest, by their names."""
+        """Return the files with which an instance logs in to the other instances, by file name."""
         return {
             "client": self.keys.client,
             "known_hosts": self._known_hosts,
@@ -98,7 +98,7 @@ class Access:
         }
 
     def try_once(self, name: str) -> str:
-        """Log in once; "" where that works, else why it does not."""
+        """Try to log in once; return the reason of a failure, or ""."""
         connect_s = max(1, round(min(_TRY_S, self._options.reach_s)))
         line = ["ssh", "-F", str(self.config)]
         for option in ("BatchMode=yes", f"ConnectTimeout={connect_s}", "ControlPath=none"):
@@ -111,7 +111,11 @@ class Access:
 
 @dataclass(slots=True, eq=False)
 class Member:
-    """A place in the group: its instance ran after `active_s`, and answered `reach_s` later."""
+    """A member of the group, with its present instance.
+
+    - `active_s`: time in s until the instance ran.
+    - `reach_s`: time in s from then until it answered.
+    """
 
     name: str
     things: list[CloudResource] = field(default_factory=list)
@@ -122,19 +126,22 @@ class Member:
 
     @property
     def thing(self) -> CloudResource:
-        """The instance itself."""
+        """The resource of the cloud that is the instance."""
         return self.things[-1]
 
     @property
     def label(self) -> str:
-        """Its name, with the instance's id where there is one."""
+        """Name of the member, with the instance's id if it has one."""
         if not self.things:
             return self.name
         return f"{self.name} ({self.thing.id})"
 
 
 class InstanceGroup:
-    """The instances of a platform in use; `tell` takes a sentence about each failed attempt."""
+    """The instances of a platform in use.
+
+    - `tell`: gets a sentence about each failed attempt.
+    """
 
     def __init__(
         self,
@@ -156,7 +163,7 @@ class InstanceGroup:
         self.members: list[Member] = []
 
     def start(self, count: int) -> None:
-        """Bring instances up."""
+        """Start instances."""
         self.insist.ask("asking for quota, image and size", lambda: self._provider.check(count))
         for thing in self._provider.shared(self._journal.prefix):
             self._shared.append(self._make(thing, "", self._shared))
@@ -164,7 +171,7 @@ class InstanceGroup:
         self._fill(self.members)
 
     def replace(self, lost: Sequence[tuple[Member, str]]) -> None:
-        """Release instances that were lost, each with a reason, and bring up new ones."""
+        """Remove lost instances, each with a reason, and start new ones in their place."""
         for member, why in lost:
             self._tell(f"{member.label} is given up: {why}")
             self._end(member)
@@ -183,7 +190,7 @@ class InstanceGroup:
         )
 
     def _attempt(self, members: Sequence[Member]) -> list[tuple[Member, str]]:
-        """Make an instance for each member; like each step, give those that fail, with why."""
+        """Create an instance for each member; return the failed members with the reasons."""
         failed: dict[Member, str] = {}
         for step in (self._ask_for_all, self._wait_active, self._wait_reached):
             failed |= step([member for member in members if member not in failed])
@@ -192,7 +199,10 @@ class InstanceGroup:
     def _make(
         self, thing: CloudResource, user_data: str, made: Sequence[CloudResource]
     ) -> CloudResource:
-        """Make a thing: noted before it is asked for, and again when it is there."""
+        """Create a resource of the cloud.
+
+        The journal records the resource before it is requested, and again when it exists.
+        """
         launch = LaunchSpec(
             owner=self._journal.story.owner,
             public_key=self.access.keys.client_public.strip(),
@@ -263,7 +273,7 @@ class InstanceGroup:
         return {member: why for member, why in zip(members, reasons, strict=True) if why}
 
     def _reach(self, member: Member) -> str:
-        """Wait until a member answers over ssh; return the reason why it does not, or ""."""
+        """Wait until a member answers over ssh; return the reason if it does not, or ""."""
         began = time.monotonic()
         within_s = self.options.reach_s
         while reason := self.access.try_once(member.name):
@@ -277,7 +287,7 @@ class InstanceGroup:
         return ""
 
     def look(self, member: Member) -> Instance:
-        """Ask the cloud for the state of a member."""
+        """Return the state of a member's instance, as the cloud reports it."""
         member.instance = self.insist.ask(
             f"asking for {member.thing.name}", lambda: self._provider.look(member.thing)
         )
@@ -289,7 +299,7 @@ class InstanceGroup:
         member.instance = None
 
     def lost(self) -> list[tuple[Member, str]]:
-        """Return the members that are gone, failed or silent, with why."""
+        """Return the members whose instances are gone, failed or silent, with the reasons."""
         lost = []
         for member in self.members:
             instance = self.look(member)
@@ -304,7 +314,7 @@ class InstanceGroup:
         self.budget.end(thing.name)
 
     def release(self) -> None:
-        """Remove all that the journal names; idempotent."""
+        """Remove all resources that the journal names; idempotent."""
         try:
             # A request without an answer before an interruption is looked for by name.
             things = list(self._journal.story.things.values())
@@ -316,7 +326,7 @@ class InstanceGroup:
             self._journal.close()
 
     def facts(self) -> dict[str, Scalar]:
-        """Return where the instances are and how they came up."""
+        """Return the location of the instances, and facts about their start."""
         present = [member for member in self.members if member.instance is not None]
         facts: dict[str, Scalar] = {
             "cloud.instances": len(present),
@@ -342,7 +352,7 @@ class InstanceGroup:
 
 
 def _why_not(instance: Instance, took_s: float) -> str:
-    """Describe why an instance cannot be used."""
+    """Return the reason why an instance cannot be used."""
     if instance.state is InstanceState.FAILED:
         return f"{instance.said}: {instance.fault or 'the cloud does not say why'}"
     if instance.state is InstanceState.GONE:

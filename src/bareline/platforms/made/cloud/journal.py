@@ -1,7 +1,8 @@
-"""The resources of a bareline in a cloud, recorded before each request, for removal after a kill.
+"""The journal of a bareline process's cloud resources, from which they are removed after a kill.
 
-A process that is killed at any moment leaves a journal that names all it can have left in the
-cloud. Names carry the process's mark, so that they also identify the resources of a lost journal.
+Each resource is recorded before it is requested. A process that is killed at any moment therefore
+leaves a journal of all resources that it can have left in the cloud. The names of resources contain
+the mark of the process, so that resources are identified even if their journal is lost.
 """
 
 from __future__ import annotations
@@ -39,19 +40,21 @@ _NUMBERS = itertools.count(1)
 
 
 def is_abandoned(name: str) -> bool:
-    """Return whether a thing of this name was made by a bareline of this machine that has ended."""
+    """Return whether an ended bareline process of this machine made a resource of this name."""
     return name.startswith(PREFIX) and has_ended(name.removeprefix(PREFIX))
 
 
 @dataclass(slots=True)
 class JournalState:
-    """A journal as it was read.
+    """The content of a journal file.
 
-    - `owner`: mark of the process that wrote it.
+    - `owner`: mark of the process that wrote the journal.
     - `kind`, `platform`: the platform's type and name.
-    - `account`: how the cloud is reached again, without any secret.
-    - `things`: all that was asked for and is not known to be gone, by name, in the order of asking.
-    - `asked_at`, `up_since`: seconds of the epoch, the latter of instances that are there.
+    - `account`: the data for a new connection to the cloud, without any secret.
+    - `things`: the requested resources that are not known to be gone, by name, in the order of the
+      requests.
+    - `asked_at`, `up_since`: times of requests, and start times of existing instances, in s since
+      the epoch.
     """
 
     owner: str
@@ -64,21 +67,21 @@ class JournalState:
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether its process has ended."""
+        """Whether the process that wrote the journal has ended."""
         return has_ended(self.owner)
 
     @property
     def instances(self) -> list[str]:
-        """Names of the instances that are there."""
+        """Names of the instances that exist."""
         instances = (name for name, thing in self.things.items() if thing.kind == INSTANCE)
         return [name for name in instances if name in self.up_since]
 
     def may_appear(self, thing: CloudResource, now: float) -> bool:
-        """Return whether a thing that cannot be found may still come: its request had no answer."""
+        """Return whether a missing resource may still appear: its request had no answer."""
         return not thing.id and now < self.asked_at[thing.name] + SETTLED_S
 
     def take(self, entry: Mapping[str, Any]) -> None:
-        """Follow one line of the journal."""
+        """Update the state by one line of the journal."""
         event = entry["what"]
         name = str(entry["name"])
         if event == "asked":
@@ -92,7 +95,7 @@ class JournalState:
             self.things.pop(name, None)
 
     def is_of(self, kind: str, account: Mapping[str, str]) -> bool:
-        """Return whether it is about an account of a kind of cloud."""
+        """Return whether the journal is about an account of a kind of cloud."""
         return self.kind == kind and dict(self.account) == dict(account)
 
 
@@ -102,7 +105,7 @@ def folder_of(cache: Path) -> Path:
 
 
 class Journal:
-    """The journal of a group of instances, while it is in use."""
+    """The journal of a group of instances that is in use."""
 
     def __init__(self, cache: Path, kind: str, platform: str, account: Mapping[str, str]) -> None:
         folder = folder_of(cache)
@@ -141,26 +144,26 @@ class Journal:
         self._add("asked", thing.name, kind=thing.kind)
 
     def made(self, thing: CloudResource, id_: str) -> CloudResource:
-        """Note that a thing exists, and give it with its id."""
+        """Record that a resource exists, and return the resource with its id."""
         self._add("made", thing.name, id=id_)
         return self.story.things[thing.name]
 
     def gone(self, thing: CloudResource) -> None:
-        """Note that a thing does not exist any more."""
+        """Record that a resource does not exist any more."""
         self._add("gone", thing.name)
 
     def close(self) -> None:
-        """End the journal; it goes where nothing is left, and stays for `remains` otherwise."""
+        """Close the journal; it is removed if no resource is left, and else kept for `remains`."""
         os.close(self._file)
         if not self.story.things:
             self.path.unlink(missing_ok=True)
 
 
 def read_journal(path: Path) -> JournalState | None:
-    """Read a journal; None of one that never got its first line.
+    """Read a journal; None if its first line was never written.
 
-    A torn line is one whose request was not sent: it is left out. Further lines may follow it, if
-    its process could write again.
+    An incomplete line belongs to a request that was not sent, and is left out. Complete lines may
+    follow it, if the process could write again.
     """
     entries = _entries(path)
     try:
@@ -174,7 +177,7 @@ def read_journal(path: Path) -> JournalState | None:
 
 
 def _entries(path: Path) -> list[Any]:
-    """Return the values of all whole lines."""
+    """Return the values of all complete lines."""
     entries = []
     text = path.read_text(encoding="utf-8", errors="replace")
     for line in text.splitlines():
@@ -184,7 +187,7 @@ def _entries(path: Path) -> list[Any]:
 
 
 def journals(cache: Path) -> Iterator[tuple[Path, JournalState]]:
-    """Read every journal of the cache."""
+    """Yield the path and the content of every journal in the cache."""
     for path in sorted(folder_of(cache).glob("*.jsonl")):
         try:
             story = read_journal(path)
@@ -206,9 +209,9 @@ def remove(
     insist: Retries,
     gone: Callable[[CloudResource], None],
 ) -> list[CloudResource]:
-    """Remove things, and see that they are gone; give those that were there.
+    """Remove resources, and wait until they are gone; return the resources that existed.
 
-    - `things`: in the order of making; those without an id are looked for by their names.
+    - `things`: the resources in the order of creation; one without an id is found by its name.
     """
     present: list[CloudResource] = []
     for thing in things:
@@ -226,7 +229,7 @@ def remove(
 
 
 def _ids_of(thing: CloudResource, steward: AccountCleaner, insist: Retries) -> list[str]:
-    """Return the ids of all that have the name of a thing."""
+    """Return the ids of all resources that have the name of a resource."""
     return insist.ask(f"looking for {thing.name}", partial(steward.find, thing))
 
 
@@ -236,7 +239,7 @@ def _remove(
     insist: Retries,
     gone: Callable[[CloudResource], None],
 ) -> None:
-    """Remove things that are there, and wait until they are gone."""
+    """Remove existing resources, and wait until they are gone."""
     for thing in things:
         insist.ask(f"removing {thing.name}", partial(steward.delete, thing))
     left = list(things)
@@ -263,7 +266,10 @@ Account = Mapping[str, str]
 
 
 def remember(cache: Path, kind: str, account: Account, *, keep: bool = True) -> None:
-    """Keep (or forget) that a cloud was used, as long as the cache lives: `clean` looks at it."""
+    """Record in the cache that a cloud account was used, so that `clean` checks the account.
+
+    - `keep`: False removes the record.
+    """
     path = _accounts_file(cache)
     entry = {"kind": kind, "account": dict(account)}
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -282,7 +288,7 @@ def _accounts_file(cache: Path) -> Path:
 
 
 def _remembered(path: Path) -> list[Any]:
-    """Return the entries of the file of accounts; none if it cannot be read."""
+    """Return the entries of the file of accounts; empty if it cannot be read."""
     with suppress(OSError, ValueError):
         entries = json.loads(path.read_text(encoding="utf-8"))
         if isinstance(entries, list):
@@ -291,7 +297,7 @@ def _remembered(path: Path) -> list[Any]:
 
 
 def _accounts(cache: Path, kind: str) -> Iterator[dict[str, str]]:
-    """Yield each account of a kind that was used or has a journal, once."""
+    """Yield each account of a kind of cloud that was used or has a journal, once."""
     entries = _remembered(_accounts_file(cache))
     entries += [{"kind": story.kind, "account": story.account} for _, story in journals(cache)]
     seen = []
@@ -310,10 +316,11 @@ def clean(
     steward_of: Callable[[Account], AccountCleaner],
     only: Account | None = None,
 ) -> list[str]:
-    """Remove the remains of killed barelines in the clouds of a kind; return a line for each.
+    """Remove the leftovers of killed bareline processes in clouds of a kind.
 
-    Resources of other barelines, machines and users stay. An account of which no journal is
-    left is looked at this last time, whether it answers or not.
+    Return a line for each leftover. Resources of other bareline processes, machines and users stay.
+    The record of an account without a journal is removed after this check, even if the cloud did
+    not answer.
     """
     removed: list[str] = []
     for account in _accounts(cache, kind):
@@ -354,7 +361,7 @@ def _clean_account(
 def _settle(
     path: Path, story: JournalState, steward: AccountCleaner, insist: Retries
 ) -> list[CloudResource]:
-    """Remove the resources of a journal; it stays where something may still appear."""
+    """Remove the resources of a journal; the journal stays if a resource may still appear."""
     things = list(story.things.values())
     gone: set[str] = set()
     removed = remove(steward, things, insist, lambda thing: gone.add(thing.name))
@@ -373,7 +380,7 @@ def _settle(
 
 
 def running(cache: Path, kind: str, platform: str, now: float) -> str:
-    """Describe living barelines' resources in a cloud: ``2 instances for 0.4 h (process 123)``."""
+    """Describe resources of live bareline processes: ``2 instances for 0.4 h (process 123)``."""
     descriptions = []
     with suppress(OSError):
         for _, story in journals(cache):
@@ -385,7 +392,7 @@ def running(cache: Path, kind: str, platform: str, now: float) -> str:
 
 
 def _use_of(story: JournalState, now: float) -> str:
-    """Describe the instances of a living process."""
+    """Describe the instances of a live process."""
     names = story.instances
     first_s = min(story.up_since[name] for name in names)
     hours = (now - first_s) / HOUR_S

@@ -1,4 +1,4 @@
-"""Requests to OpenStack through openstacksdk: options, and the reading of refusals."""
+"""Requests to OpenStack through openstacksdk: options, and the meaning of refusals."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _Name = Annotated[str, Field(min_length=1, max_length=255)]
 
 
 class Port(BaseModel):
-    """A port of each instance.
+    """A network port that each instance has.
 
-    - `network`: name or id.
-    - `vnic_type`: the device behind it: ``normal`` a virtual adapter, ``direct`` a function of an
-      SR-IOV adapter, further types as in Neutron.
+    - `network`: name or id of the port's network.
+    - `vnic_type`: the device behind the port: ``normal`` a virtual adapter, ``direct`` a function
+      of an SR-IOV adapter, further types as in Neutron.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -49,17 +49,19 @@ _Port = Annotated[
 
 
 class OpenStackOptions(CloudOptions):
-    """Options of a platform of instances of an OpenStack cloud; more in `CloudOptions`.
+    """Options of a platform of OpenStack instances, in addition to `CloudOptions`.
 
-    - `cloud`: name in the user's ``clouds.yaml``, where the credentials are.
-    - `region`: one of its regions.
-    - `image`, `flavor`: names or ids.
-    - `ports`: networks on which each instance has a port, as names or with ``vnic_type``; ssh goes
-      to the first. The project's only network without it.
-    - `security_groups`: names or ids, for every port; the project's default group without it.
+    - `cloud`: name of the cloud in the user's ``clouds.yaml``, which has the credentials.
+    - `region`: a region of the cloud.
+    - `image`, `flavor`: their names or ids.
+    - `ports`: networks on which each instance has a port, as names or with ``vnic_type``; ssh uses
+      the first network. By default, the project's only network.
+    - `security_groups`: names or ids of security groups for every port; by default, the project's
+      default group.
     - `placement`: policy of a server group that is made for the instances.
     - `zone`: availability zone.
-    - `config_drive`: give instances their start-up data on a disk, not over the network.
+    - `config_drive`: whether instances get their start-up data on a disk instead of over the
+      network.
     """
 
     cloud: _Name
@@ -84,7 +86,7 @@ _RETRIES = ("connect_retries", "status_code_retries", "image_status_code_retries
 
 
 def known_clouds() -> list[str]:
-    """Name the clouds of the user's ``clouds.yaml``."""
+    """Return the names of the clouds in the user's ``clouds.yaml``."""
     with asking():
         from openstack.config import OpenStackConfig
 
@@ -92,14 +94,17 @@ def known_clouds() -> list[str]:
 
 
 def must_know(cloud: str, hint: str) -> None:
-    """Refuse a cloud that ``clouds.yaml`` does not have; the hint is for where it has none."""
+    """Check that ``clouds.yaml`` has the cloud.
+
+    - `hint`: the next step in the error message if ``clouds.yaml`` has no cloud at all.
+    """
     if cloud not in (clouds := known_clouds()):
         hint = f"it has: {', '.join(clouds)}" if clouds else hint
         raise PlatformError(f"clouds.yaml has no cloud '{cloud}'", hint=hint)
 
 
 def connect(cloud: str, region: str | None) -> Connection:
-    """Reach a cloud of the user's ``clouds.yaml``."""
+    """Return a connection to a cloud of the user's ``clouds.yaml``."""
     must_know(cloud, "there is no clouds.yaml: see docs/how-to/openstack.md")
     import openstack
 
@@ -115,7 +120,10 @@ def connect(cloud: str, region: str | None) -> Connection:
 
 
 def _knock(cloud: str) -> None:
-    """Check that a connection is accepted: the SDK waits 60 s where packets are dropped."""
+    """Check that the cloud accepts a TCP connection.
+
+    The SDK would wait 60 s if packets are dropped.
+    """
     import requests
     from openstack.config import OpenStackConfig
 
@@ -132,13 +140,13 @@ def _knock(cloud: str) -> None:
 
 @contextmanager
 def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
-    """Translate the refusals of a cloud, or of the way to it, into bareline's errors.
+    """Turn errors of a cloud, or of the connection to it, into errors of bareline.
 
-    - `conflict_is_busy`: a conflict of this request ends by itself.
+    - `conflict_is_busy`: whether a conflict of this request ends without action.
 
     Raises ToolMissing: the SDK is not installed.
-    Raises Busy: the same may succeed later.
-    Raises QuotaReached: the project may have no more.
+    Raises Busy: the same request may succeed later.
+    Raises QuotaReached: the project's quota is used up.
     """
     try:
         import requests
@@ -197,7 +205,7 @@ def _refused(code: int | None, reason: str, response: Any, conflict_is_busy: boo
 
 
 def _retry_after_s(response: Any) -> float | None:
-    """Read how long to wait out of an answer: seconds, or a date."""
+    """Return the waiting time in s that an answer requests, as seconds or as a date."""
     text = str(response.headers.get("Retry-After", "")) if response is not None else ""
     if text.isdecimal():
         return float(text)

@@ -1,4 +1,4 @@
-"""Common parts of clouds' platform types: instances are made, used, replaced and removed."""
+"""Common parts of the cloud platform types: creation, use, replacement, removal of instances."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ _WRITE = 'umask 077 && mkdir -p -- "$1" && cat >"$1/$2"'
 
 
 class CloudAllocation(Allocation):
-    """Instances, and the hosts of an `SshAllocation` that they are.
+    """Instances in use, operated as the hosts of an `SshAllocation`.
 
-    - `inner`: folder of the instances for the keys with which the first logs in to the rest.
+    - `inner`: folder of the instances for the keys with which the first instance logs in to the
+      other instances.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class CloudAllocation(Allocation):
         self.hosts = self._open()
 
     def _open(self) -> SshAllocation:
-        """Connect to the instances, and let the first one log in to the rest."""
+        """Connect to the instances, and enable logins from the first instance to the other ones."""
         hosts = self._stack.enter_context(self._hosts_of())
         if len(hosts.nodes) > 1 and self._group.options.launcher == "first":
             for name, text in self._group.access.inner_files(self._inner).items():
@@ -62,7 +63,7 @@ class CloudAllocation(Allocation):
         return hosts
 
     def close(self) -> None:
-        """End the connections; idempotent."""
+        """Close the connections; idempotent."""
         self._stack.close()
 
     @property
@@ -70,7 +71,10 @@ class CloudAllocation(Allocation):
         return self.hosts.cores
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Execute a command, again where an instance died; raise TimeUp past the budget."""
+        """Execute a command, and repeat it if an instance was lost.
+
+        Raises TimeUp: the budget is used up.
+        """
 
         def once() -> Output:
             self._group.budget.see()
@@ -118,7 +122,7 @@ C_co = TypeVar("C_co", bound=CloudOptions, default=CloudOptions, covariant=True)
 
 
 class CloudPlatform(RemotePlatform[C_co]):
-    """Instances of a cloud; the type of cloud chooses their provider."""
+    """A platform of cloud instances; a subclass for a kind of cloud sets the provider."""
 
     boots = True
     borrows = True
@@ -126,16 +130,16 @@ class CloudPlatform(RemotePlatform[C_co]):
     @classmethod
     @abstractmethod
     def account(cls, options: C_co) -> Mapping[str, str]:  # type: ignore[misc]
-        """Return how the cloud is reached, without any secret."""
+        """Return the data for a new connection to the cloud, without any secret."""
 
     @classmethod
     @abstractmethod
     def steward(cls, account: Mapping[str, str]) -> AccountCleaner:
-        """Reach a cloud to find and remove things."""
+        """Connect to a cloud, to find and remove resources."""
 
     @abstractmethod
     def provider(self) -> Provider:
-        """Connect to the cloud, to make the instances of the options."""
+        """Connect to the cloud, to create the instances of the options."""
 
     @classmethod
     def check(cls, spec: PlatformSpec[C_co]) -> None:

@@ -1,4 +1,4 @@
-"""The interface of a cloud, the kinds of its refusals, and the pauses between retries."""
+"""The interface of a cloud, the kinds of its errors, and the pauses between retries."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ INSTANCE = "instance"
 
 
 class Busy(NotNow):
-    """The cloud did not answer, or asks for patience: the same request may succeed later.
+    """Raised if a cloud does not answer, or asks to wait: the same request may succeed later.
 
-    - `is_silent`: no answer came at all; the request may have been carried out nevertheless.
+    - `is_silent`: whether there was no answer at all; the cloud may still have executed the
+      request.
     """
 
     def __init__(
@@ -31,18 +32,19 @@ class Busy(NotNow):
 
 
 class NoRoom(NotNow):
-    """There is no machine for an instance just now; another attempt may find one."""
+    """Raised if the cloud has no machine for an instance now; a later attempt may succeed."""
 
 
 class QuotaReached(PlatformError):
-    """The project may have no more of something: waiting does not help."""
+    """Raised if the project's quota of a resource is used up: waiting does not help."""
 
 
 @dataclass(frozen=True, slots=True)
 class CloudResource:
-    """Something that exists in a cloud for bareline, or is about to.
+    """A resource in a cloud that bareline has created or will create.
 
-    `kind` is `INSTANCE` or the provider's word, `name` carries the mark of its process.
+    `kind` is `INSTANCE` or a word of the provider; `name` contains the mark of the process that
+    made the resource.
     """
 
     kind: str
@@ -51,7 +53,7 @@ class CloudResource:
 
 
 class InstanceState(StrEnum):
-    """The state of an instance."""
+    """The states of an instance."""
 
     COMING = "coming"
     UP = "up"
@@ -61,7 +63,10 @@ class InstanceState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A cloud's description of an instance; instances with the same `host` share a machine."""
+    """The cloud's description of an instance.
+
+    Instances with the same `host` share a machine.
+    """
 
     state: InstanceState
     said: str = ""
@@ -81,46 +86,46 @@ class LaunchSpec:
     made: Sequence[CloudResource] = ()
 
     def ids(self, kind: str) -> list[str]:
-        """Return the ids of all that was made of a kind, in order."""
+        """Return the ids of all created resources of a kind, in order."""
         return [thing.id for thing in self.made if thing.kind == kind]
 
 
 class AccountCleaner(Protocol):
-    """Finds and removes bareline's resources in an account of a cloud."""
+    """The interface that finds and removes bareline's resources in an account of a cloud."""
 
     kinds: ClassVar[tuple[str, ...]]
 
     def find(self, thing: CloudResource) -> list[str]:
-        """Return the ids of all that have the kind and exactly the name of a thing."""
+        """Return the ids of all resources with exactly the kind and name of a resource."""
 
     def named(self, prefix: str) -> Iterable[CloudResource]:
-        """Return all things whose names begin so."""
+        """Return all resources whose names begin with a prefix."""
 
     def delete(self, thing: CloudResource) -> None:
-        """Remove a thing, if it still exists."""
+        """Remove a resource, if it still exists."""
 
     def is_gone(self, thing: CloudResource) -> bool:
-        """Return whether a thing that was deleted does not exist any more."""
+        """Return whether a removed resource does not exist any more."""
 
 
 class Provider(AccountCleaner, Protocol):
-    """Makes the instances of a platform's options.
+    """The interface that creates the instances of a platform.
 
-    Every method may raise `Busy`, after which it is called again, and `QuotaReached`; to make an
-    instance may raise `NoRoom`. Another `PlatformError` is final.
+    Every method may raise `Busy`, after which the call is repeated, and `QuotaReached`. The
+    creation of an instance may raise `NoRoom`. Any other `PlatformError` is final.
     """
 
     def check(self, instances: int) -> None:
-        """See that image, size and network exist and the quota leaves room; makes nothing."""
+        """Check, without creating anything, that image, size, network and quota suffice."""
 
     def shared(self, prefix: str) -> Sequence[CloudResource]:
-        """Name the things that all instances need, in the order of making."""
+        """Return the resources that all instances need, in the order of creation."""
 
     def parts(self, prefix: str) -> Sequence[CloudResource]:
-        """Name the things of one instance, itself last."""
+        """Return the resources of one instance, the instance itself last."""
 
     def create(self, thing: CloudResource, launch: LaunchSpec) -> str:
-        """Make a thing and give its id; an instance need not be up yet."""
+        """Create a resource and return its id; an instance need not yet be running."""
 
     def look(self, thing: CloudResource) -> Instance:
         """Return the state of an instance."""
@@ -134,10 +139,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class BackOff:
-    """Pauses that double, up to a longest one, until a time is over.
+    """Pauses between retries that double up to a maximum, within a limit for their sum.
 
-    - `most_s`: all pauses together; a pause that the cloud requests is kept if it fits in.
-    - `waits_for_silent`: ask again where no answer came at all: most likely nothing is there.
+    - `most_s`: limit for the sum of all pauses; a pause that the cloud requests is respected if it
+      fits.
+    - `waits_for_silent`: whether a request without any answer is repeated; mostly no server exists
+      then.
     """
 
     first_s: float = 1.0
@@ -146,17 +153,20 @@ class BackOff:
     waits_for_silent: bool = True
 
     def own_s(self, failures: int) -> float:
-        """Return the pause after a number of failures, whatever the cloud asks for."""
+        """Return the pause after a number of failures, without regard to the cloud's request."""
         return min(self.first_s * 2.0 ** (failures - 1), self.longest_s)
 
     def pause_s(self, failures: int, waited_s: float, asked_s: float | None) -> float | None:
-        """Return the pause after failures; `asked_s` is the cloud's request. None: give up."""
+        """Return the pause after a number of failures; None to give up.
+
+        - `asked_s`: the pause that the cloud requests.
+        """
         pause_s = self.own_s(failures) if asked_s is None else max(asked_s, self.first_s)
         return pause_s if waited_s + pause_s <= self.most_s else None
 
 
 class Retries:
-    """Repeats requests for which a cloud was too busy."""
+    """A repeater of requests for which a cloud was too busy."""
 
     def __init__(
         self,
@@ -173,7 +183,8 @@ class Retries:
     def ask(self, what: str, act: Callable[[], T], done: Callable[[], T | None] | None = None) -> T:
         """Return the result of a request, as soon as it succeeds.
 
-        - `done`: returns the result of an earlier try that seemed to fail: nothing is made twice.
+        - `done`: returns the result of an earlier try that seemed to fail, so that no resource is
+          created twice.
         """
         waited_s = 0.0
         failures = 0

@@ -1,4 +1,4 @@
-"""Virtual machines that bareline makes: libvirt and QEMU, joined by a private network."""
+"""Virtual machines that bareline creates with libvirt and QEMU, joined by a private network."""
 
 from bareline.platforms.made.vm.platform import VmPlatform
 

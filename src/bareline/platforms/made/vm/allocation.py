@@ -1,4 +1,4 @@
-"""Guests in use: the measured tenant's and the neighbours', commands and MPI jobs inside them."""
+"""Guests in use, of the measured tenant and of the neighbours, and their commands and jobs."""
 
 from __future__ import annotations
 
@@ -25,16 +25,18 @@ from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, S
 
 
 class VmAllocation(RemoteAllocation):
-    """One tenant's guests: the measured one's, whose neighbours are the other tenants'.
+    """The guests of one tenant: the measured tenant, or a neighbour.
 
-    They differ from other nodes that are reached through a connection: bareline has made them, so
-    that they are not shared and their properties are known; their connections do not notice a
-    death and outlast a pause, so that libvirt reports deaths; and a broken one is rebuilt.
+    Guests differ from other nodes behind a connection in three ways. bareline has created the
+    guests, so they are not shared and their properties are known. A connection survives a pause of
+    its guest and does not notice the guest's death, so libvirt reports deaths. A broken guest is
+    rebuilt.
 
-    - `server`: the guest that serves them files, where it is one of its own.
-    - `native`: gives the host's folder of native programs, built against the same MPI library.
-    - `doubts`, `about`: caveats of all measurements in them, facts of their definition.
-    - `events`: sentences about events of guests, added to by the fleet.
+    - `server`: the separate guest that serves files to the guests, if there is one.
+    - `native`: returns the host's folder of native programs, built with the same MPI library.
+    - `doubts`, `about`: caveats of all measurements in the guests, and facts of the guests'
+      definition.
+    - `events`: sentences about events of guests, to which the fleet appends.
     """
 
     others_use = False
@@ -116,7 +118,7 @@ class VmAllocation(RemoteAllocation):
         return self.access.argv(self.guests[0].name, self.mpi.argv(job), mark)
 
     def _join(self, nodes: int) -> None:
-        """Open the connections from the first guest to the rest, once for all jobs."""
+        """Open the connections from the first guest to the other guests, once for all jobs."""
         others = [guest for guest in self.guests[1:nodes] if guest.name not in self._joined]
         first = self.guests[0].name
 
@@ -131,7 +133,10 @@ class VmAllocation(RemoteAllocation):
         return self.mounted.folder if self.mounted else self.options.io_folder
 
     def judge_storage(self, storage: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
-        """Check the free space; QEMU may go around the host's page cache, a share never does."""
+        """Check the free space of a folder, and return the caveats of its storage.
+
+        QEMU may bypass the host's page cache; a shared folder never does.
+        """
         caveats = super().judge_storage(storage, folder, needed_bytes)
         if self._is_shared(folder) or self.options.disk.cache not in ("none", "directsync"):
             return caveats
@@ -140,7 +145,7 @@ class VmAllocation(RemoteAllocation):
         return tuple(code for code in caveats if code != "host-cache")
 
     def _is_shared(self, folder: str) -> bool:
-        """Whether a folder of the guests is on a share of the host."""
+        """Return whether a folder of the guests is on a shared folder of the host."""
         targets = [f"{share.target}/" for share in self.options.shares]
         return any(f"{folder}/".startswith(target) for target in targets)
 
@@ -170,7 +175,7 @@ class VmAllocation(RemoteAllocation):
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Return a guest that dies or hangs during a trial apart from a failure."""
+        """Return a context in which the death or hang of a guest is told from a failed trial."""
         self._over = threading.Event()
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._watcher.start()
@@ -185,12 +190,12 @@ class VmAllocation(RemoteAllocation):
             self._stop_watching()
 
     def _stop_watching(self) -> None:
-        """Look no more; connections that were cut are there again. Idempotent."""
+        """Stop watching the guests, and restore connections that were cut; idempotent."""
         self._over.set()
         self._watcher.join()
 
     def _watch(self) -> None:
-        """Cut the connection to a guest whose machine ends, which ssh does not notice."""
+        """Cut the connection to a guest whose machine ends; ssh does not notice that end."""
         while not self._over.wait(0.5):
             dead = [guest for guest in self._needed if not self.fleet.runs(guest)]
             if dead:
@@ -198,7 +203,10 @@ class VmAllocation(RemoteAllocation):
                 return
 
     def _reconnect_without(self, dead: Sequence[Guest]) -> None:
-        """Renew all connections: guests wait for a dead one's answers, and their trial is over."""
+        """Renew all connections after guests died; the trial is over.
+
+        The remaining guests still wait for answers of the dead guests.
+        """
         for guest in self._needed:
             self.access.disconnect(guest.name)
         for guest in self._needed:
@@ -238,7 +246,7 @@ class VmAllocation(RemoteAllocation):
         self.mount()
 
     def mount(self) -> None:
-        """Mount the file system that the options ask for in all guests, where it is not yet."""
+        """Mount the file system of the options in each guest that has not mounted it."""
         self.mounted = mount_in_guests(self.options, self.guests, self._server, self.access)
 
     # All tenants ---------------------------------------------------------------------------------
@@ -273,7 +281,7 @@ class VmAllocation(RemoteAllocation):
         return processor_s(tuple(self._pids.values()))
 
     def _find_process(self, guest: Guest) -> None:
-        """Look for the process of a guest where it is unknown, or has ended."""
+        """Find the process of a guest, if it is unknown or has ended."""
         pid = self._pids.get(guest.name)
         if pid is not None and Path(f"/proc/{pid}").exists():
             return

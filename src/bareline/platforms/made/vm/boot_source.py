@@ -1,4 +1,4 @@
-"""The boot sources of guests: bareline's own image, or a cloud image with a seed for cloud-init."""
+"""The boot sources of guests: bareline's own image, or a cloud image with a cloud-init seed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ BootSource = Callable[[Guest, Path], tuple[Path, Boot | None, Path | None]]
 def built_medium(
     image: AutoImage, options: VmOptions, guests: Sequence[Guest], keys: Keys, *, emulated: bool
 ) -> BootSource:
-    """Start guests from bareline's own image, by its kernel and an initramfs made for each."""
+    """Return the boot source of guests with bareline's image, with an initramfs for each."""
     common = first_files(image, _modules_for(options))
     words = [f"root={'/dev/vda' if options.disk.bus == 'virtio' else '/dev/sda'}", ARGUMENTS]
     if emulated:
@@ -74,7 +74,7 @@ def built_medium(
 
 
 def first_files(image: AutoImage, modules: Iterable[str]) -> bytes:
-    """Pack the first file system of a guest: busybox, modules, and the mounting script."""
+    """Return a guest's packed initial file system: busybox, modules, mounting script."""
     files = {
         "bin/busybox": File(image.busybox.read_bytes(), 0o755),
         "init": File(guest_script("initramfs"), 0o755),
@@ -98,10 +98,11 @@ def _modules_for(options: VmOptions) -> Iterator[str]:
 
 
 def counter_argument(cpuinfo: str) -> list[str]:
-    """Describe a kernel how fast its time stamp counter runs, so that it need not measure that.
+    """Return the kernel argument with the time stamp counter's rate, which is then not measured.
 
-    QEMU's emulated processor hands out the host's counter, whose rate is half the host's BogoMIPS
-    where it is constant. Measuring it on a busy host goes wrong by a multiple at times.
+    QEMU's emulated processor passes the host's counter on. A constant counter's rate in MHz is half
+    the host's BogoMIPS. On a busy host, the guest kernel sometimes measures a multiple of the true
+    rate.
     """
     if " constant_tsc " not in cpuinfo.replace("\n", " "):
         return []
@@ -112,7 +113,7 @@ def counter_argument(cpuinfo: str) -> list[str]:
 def cloud_medium(
     image: Image, options: VmOptions, guests: Sequence[Guest], keys: Keys
 ) -> BootSource:
-    """Start guests from an image of the user's, which cloud-init makes nodes from a NoCloud seed.
+    """Return the boot source of guests with the user's image, which cloud-init configures as nodes.
 
     References
     ----------
@@ -152,9 +153,9 @@ def _overlay(base: Path, base_format: str, path: Path) -> Path:
 def _seed_files(
     options: VmOptions, guest: Guest, guests: Sequence[Guest], keys: Keys
 ) -> dict[str, str]:
-    """Return the files for cloud-init, with the guest's report.
+    """Return the files of cloud-init's seed, which include the script of the guest's report.
 
-    JSON is YAML, and needs no quoting.
+    The files are JSON, which is also YAML and needs no quoting.
     """
     written = [
         {

@@ -1,4 +1,4 @@
-"""A guest's libvirt definition: a pure function of options and places.
+"""A guest's libvirt definition, as a pure function of options and `Places`.
 
 References
 ----------
@@ -27,7 +27,7 @@ Accelerator = Literal["kvm", "tcg"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Boot:
-    """A kernel that is started directly, without boot loader."""
+    """A kernel that QEMU starts directly, without a boot loader."""
 
     kernel: str
     initrd: str | None
@@ -36,13 +36,13 @@ class Boot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guest:
-    """Identity of a guest.
+    """The identity of a guest.
 
     - `index`: position among all guests of the host, from 0.
-    - `tenant`: set that it belongs to, from 0; `SERVER` for the file server.
-    - `address`: on the network that is measured.
-    - `management_address`: where bareline reaches it; the same unless the measured NIC is the
-      host's.
+    - `tenant`: number of the guest's tenant, from 0; `SERVER` for the file server.
+    - `address`: address on the measured network.
+    - `management_address`: address for bareline's connections; it only differs from `address` if
+      the measured NIC belongs to the host.
     """
 
     index: int
@@ -57,7 +57,7 @@ class Guest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """The parts of a definition other than the options: this guest's identity and files.
+    """The parts of a definition that are not options: the guest's identity and files.
 
     - `host_cpus`: processors of the host that may be used for pinning.
     """
@@ -114,7 +114,7 @@ def domain_xml(options: VmOptions, places: Places) -> str:
 
 
 def moved(definition: str, *, disk: Path, initrd: Path, console: Path) -> str:
-    """Return a definition with files in other places, for a guest that was saved elsewhere."""
+    """Return a definition with other file paths, for a guest that was saved elsewhere."""
     domain = ET.fromstring(definition)
     ramdisk = domain.find("os/initrd")
     source = domain.find("devices/disk[@device='disk']/source")
@@ -128,7 +128,7 @@ def moved(definition: str, *, disk: Path, initrd: Path, console: Path) -> str:
 
 
 def pool_xml(device: str) -> str:
-    """Return the network whose members are the free virtual functions of a physical one."""
+    """Return the definition of a network of a physical function's free virtual functions."""
     forward = element("forward", element("pf", dev=device), mode="hostdev", managed="yes")
     return written(element("network", element("name", POOL), forward))
 
@@ -163,9 +163,9 @@ def _io_threads(options: VmOptions) -> ET.Element | None:
 
 
 def vcpu_pins(cpu: Cpu, index: int, vcpus: int, host_cpus: Sequence[int]) -> list[str]:
-    """Return the host's processors for each virtual one of the guest `index`.
+    """Return the host's processors for each virtual processor of guest number `index`.
 
-    Empty without pins.
+    Empty if processors are not pinned.
     """
     first = index * vcpus
     if isinstance(cpu.pin, tuple):
@@ -201,7 +201,7 @@ def _cpu(options: VmOptions, places: Places) -> ET.Element:
 
 
 def _guest_numa(options: VmOptions, places: Places) -> ET.Element | None:
-    """Share processors and memory out over the NUMA nodes that the guest sees, if it sees any."""
+    """Return the guest's NUMA nodes, with equal parts of its memory; None without NUMA."""
     nodes = options.memory.guest_numa_nodes
     if nodes == 1:
         return None
@@ -274,7 +274,7 @@ def _devices(options: VmOptions, places: Places) -> ET.Element:
 
 
 def _seed(places: Places) -> ET.Element | None:
-    """Return the medium of cloud-init, as a disk: kernels for clouds have no driver for a drive."""
+    """Return the disk with cloud-init's seed; cloud kernels have no driver for a CD drive."""
     if not places.seed:
         return None
     return _drive(places.seed, "vdz", "virtio", element("readonly"), type="raw")
@@ -288,7 +288,7 @@ def _scsi_controller(options: VmOptions) -> ET.Element | None:
 
 
 def _management_nic(places: Places) -> ET.Element | None:
-    """Return the NIC that bareline reaches the guest by, where it is not the measured one."""
+    """Return the NIC for bareline's connections, if it is not the measured NIC."""
     if not places.guest.management_mac:
         return None
     return element(
@@ -323,7 +323,7 @@ def _drive(file: str, name: str, bus: str, *more: ET.Element, **driver: object) 
 
 
 def share_tag(number: int) -> str:
-    """Return the name under which a guest mounts a share of a virtual device."""
+    """Return the name under which a guest mounts a shared folder of a virtual device."""
     return f"share{number}"
 
 
@@ -390,7 +390,7 @@ def _switch(is_on: bool) -> str:
 
 
 def _overrides(options: VmOptions) -> ET.Element | None:
-    """Set properties of QEMU's devices that libvirt has no element for."""
+    """Return the properties of QEMU's devices for which libvirt has no element."""
     if options.nic.mitigation or options.nic.passed_through:
         return None
     off = element(f"{{{_QEMU}}}property", name="mitigation", type="bool", value="false")

@@ -1,4 +1,4 @@
-"""Elements of XML, as libvirt's definitions are made of them."""
+"""XML elements for libvirt's definitions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bareline.platforms.made.vm.hardware import parse_pci_address
 
 
 def element(tag: str, *inside: ET.Element | str | None, **attributes: object) -> ET.Element:
-    """Make an element from its content, elements or text, and attributes; None is left out."""
+    """Return an element with content (elements or text) and attributes; None is left out."""
     given = {name: str(value) for name, value in attributes.items() if value is not None}
     element = ET.Element(tag, given)
     for part in inside:
@@ -21,20 +21,20 @@ def element(tag: str, *inside: ET.Element | str | None, **attributes: object) ->
 
 
 def written(top: ET.Element) -> str:
-    """Return the text of an element, indented."""
+    """Return an element as indented text."""
     ET.indent(top)
     return ET.tostring(top, encoding="unicode") + "\n"
 
 
 def element_unless_empty(tag: str, inside: Sequence[ET.Element]) -> ET.Element | None:
-    """Return an element that contains these elements, None without any."""
+    """Return an element that contains other elements; None if there are none."""
     if not inside:
         return None
     return element(tag, *inside)
 
 
 def pci_address(address: str, **kind: str) -> ET.Element:
-    """Make the element of a PCI address."""
+    """Return the element of a PCI address."""
     domain, bus, slot, function = parse_pci_address(address)
     place = {"domain": f"0x{domain:04x}", "bus": f"0x{bus:02x}", "slot": f"0x{slot:02x}"}
     return element("address", **kind, **place, function=f"0x{function:x}")

@@ -2,8 +2,8 @@
 
 See `bareline.platforms.hosts.layers.filesystem`.
 
-A file system on the host is a share, which guests mount while they boot. File systems of guests, or
-served by guests, are mounted when all of them are up.
+A file system on the host is a shared folder, which guests mount while they boot. File systems in
+guests, or served by guests, are mounted when all guests are up.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from bareline.vocabulary.model import Scalar
 
 
 def exported(shares: Sequence[SharedFolder]) -> list[Export]:
-    """Return the shares that go over the network."""
+    """Return the shared folders that are exported over the network."""
     return [
         Export(share.source, share_tag(number), share.read_only)
         for number, share in enumerate(shares)
@@ -51,7 +51,7 @@ def exported(shares: Sequence[SharedFolder]) -> list[Export]:
 
 
 def start_exports(shares: Sequence[SharedFolder], hypervisor: Hypervisor) -> None:
-    """Start the server where a share needs it; it ends with the enclosure."""
+    """Start the file server if a shared folder needs it; it ends with the guests' namespaces."""
 
     def inside(argv: Sequence[str], stdin: str) -> Finished:
         return run_process(hypervisor.inside(argv), timeout_s=SETUP_S, stdin=stdin)
@@ -65,7 +65,7 @@ TARGET = "/mnt/bareline"
 
 
 def with_share(options: VmOptions, source: Path) -> VmOptions:
-    """Add the share of the file system, if it is on the host."""
+    """Return options with the shared folder of the file system, if that is on the host."""
     share = partial(SharedFolder, source=str(source), target=TARGET)
     match options.filesystem:
         case Virtiofs() as chosen:
@@ -82,7 +82,10 @@ def with_share(options: VmOptions, source: Path) -> VmOptions:
 def mount_in_guests(
     options: VmOptions, guests: Sequence[Guest], server: Guest | None, access: GuestAccess
 ) -> Mounted | None:
-    """Mount it in one tenant's guests, which are up; again after one of them was rebuilt."""
+    """Mount the file system in the guests of one tenant; all of them must be running.
+
+    Call this again after a guest was rebuilt.
+    """
     peers = [_peer(guest, access) for guest in guests]
     folder = Path(TARGET)
     below = Path(options.io_folder)

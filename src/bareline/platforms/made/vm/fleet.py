@@ -1,4 +1,4 @@
-"""The guests of a platform: brought up side by side, checked, replaced, paused, rebuilt."""
+"""All guests of a platform: their start, check, replacement, pause and rebuilding."""
 
 from __future__ import annotations
 
@@ -36,10 +36,12 @@ _CLOCK_TOLERANCE = 1.5
 
 @dataclass(eq=False)
 class GuestFleet:
-    """Every guest of a platform, the neighbours' included.
+    """All guests of a platform, with the neighbours' guests.
 
-    - `equip`: sets up a new enclosure: the things that guests find there.
-    - `states`: saved guests, from which guests start; guests without a state are saved.
+    - `equip`: prepares a new enclosure of namespaces for guests, e.g. the exports of shared
+      folders.
+    - `states`: saved states, from which guests start; a guest without a state is saved after its
+      first start.
     """
 
     options: VmOptions
@@ -69,7 +71,10 @@ class GuestFleet:
     # Coming up ---------------------------------------------------------------------------------
 
     def start(self, guests: Iterable[Guest] | None = None) -> None:
-        """Bring up guests side by side, each again until it is as defined, up to the limit."""
+        """Start guests at the same time.
+
+        A guest that is not as defined is started again, up to a limit of attempts.
+        """
         chosen = tuple(guests if guests is not None else self.guests)
         self._in_use()
         memory = self.options.memory
@@ -98,7 +103,7 @@ class GuestFleet:
         return [(guest, problem) for guest, problem in problems if problem]
 
     def _attempt(self, guest: Guest) -> str:
-        """Start a guest and check it; give the reason when it is not as asked."""
+        """Start a guest and check it; return the difference from its definition, or ""."""
         started = time.monotonic()
         try:
             problem = self._restore_or_boot(guest)
@@ -111,7 +116,7 @@ class GuestFleet:
         return problem
 
     def _restore_or_boot(self, guest: Guest) -> str:
-        """Start a guest from its saved state, if there is one."""
+        """Start a guest from its saved state, or boot it; return the failure, or ""."""
         saved = self.states.find(guest.name) if self.states else None
         if saved is None:
             self.restored.discard(guest.name)
@@ -152,7 +157,7 @@ class GuestFleet:
         return self._restore(guest, saved)
 
     def _restore(self, guest: Guest, saved: SavedGuest) -> str:
-        """Start a guest from its saved state, with a disk and a console of its own."""
+        """Start a guest from its saved state, with its own disk and console."""
         disk = self.folder / f"{guest.name}.qcow2"
         shutil.copy(saved.disk, disk)
         libvirt = self._hypervisor.libvirt
@@ -176,11 +181,11 @@ class GuestFleet:
         return ""
 
     def _wrong_clock(self, guest: Guest) -> str:
-        """Describe when a guest's time does not pass as fast as the host's.
+        """Return a description if a guest's clock does not run as fast as the host's, else "".
 
-        A kernel that measures its time stamp counter while the host is busy may get it wrong by a
-        multiple, and with it every time that a benchmark reports. The first interval costs
-        nothing but is short; only when it looks wrong, a longer one decides.
+        A kernel that measures its time stamp counter while the host is busy may be wrong by a
+        multiple, and then every time that a benchmark reports is wrong. The first measured interval
+        is short and costs nothing; if it looks wrong, a longer interval decides.
         """
         guest_s = float(self._reports[guest.name]["now_s"])
         host_s = self._ready_at[guest.name]
@@ -224,7 +229,7 @@ class GuestFleet:
     # Being up ----------------------------------------------------------------------------------
 
     def runs(self, guest: Guest) -> bool:
-        """Return whether the guest's machine exists and has not crashed; costs a millisecond."""
+        """Return whether the guest's machine exists and has not crashed; it takes 1 ms."""
         domain = self._domains.get(guest.name)
         if domain is None:
             return False
@@ -236,7 +241,7 @@ class GuestFleet:
             return False
 
     def broken(self, guests: Iterable[Guest]) -> dict[str, str]:
-        """Return the guests that died, or execute no commands, each with the reason."""
+        """Return the guests that died or execute no commands, each with the reason."""
         reasons = {}
         for guest in guests:
             if not self.runs(guest):
@@ -246,7 +251,10 @@ class GuestFleet:
         return reasons
 
     def renew_enclosure(self) -> None:
-        """Replace an enclosure that has ended (libvirtd was killed); its guests are rebuilt."""
+        """Replace an enclosure of namespaces that has ended, and rebuild its guests.
+
+        The enclosure ends if libvirtd is killed.
+        """
         if self._hypervisor.alive():
             return
         self.tell("libvirtd ended and all guests with it: both are started again")
@@ -258,7 +266,10 @@ class GuestFleet:
         self.equip()
 
     def rebuild(self, reasons: Mapping[str, str]) -> None:
-        """Replace broken guests, which are given with the reasons, by new ones."""
+        """Replace broken guests by new ones.
+
+        - `reasons`: why each guest is broken, by its name.
+        """
         chosen = [guest for guest in self.guests if guest.name in reasons]
         for guest in chosen:
             self.tell(f"{guest.name} is rebuilt: {reasons[guest.name]}")
@@ -266,24 +277,24 @@ class GuestFleet:
         self.start(chosen)
 
     def may_end(self) -> bool:
-        """Return whether the guests are paused, so that they can be ended to make room."""
+        """Return whether the guests are paused, so that they can be ended to free memory."""
         return self._paused and bool(self._domains)
 
     def end_paused(self) -> None:
-        """End the guests, which are not in use; they are rebuilt when they are used again."""
+        """End the paused guests; they are rebuilt at their next use."""
         self.tell("its paused guests are ended to make room in memory")
         for guest in self.guests:
             self.destroy(guest)
         self.leave()
 
     def pause(self) -> None:
-        """Stop every guest's processors; idempotent."""
+        """Pause the processors of every guest; idempotent."""
         if not self._paused:
             self._paused = True
             self._each("suspend")
 
     def resume(self) -> None:
-        """Let every guest go on; idempotent."""
+        """Resume every guest; idempotent."""
         if self._paused:
             self._paused = False
             self._each("resume")
@@ -294,7 +305,7 @@ class GuestFleet:
         _FLEETS.append(self)
 
     def leave(self) -> None:
-        """Take note that its guests are not up any more; idempotent."""
+        """Record that the guests are not running any more; idempotent."""
         if self in _FLEETS:
             _FLEETS.remove(self)
 
@@ -306,7 +317,7 @@ class GuestFleet:
                     getattr(self._domains[guest.name], action)()
 
     def destroy(self, guest: Guest) -> None:
-        """End a guest and forget its disk; idempotent."""
+        """End a guest and remove its disk; idempotent."""
         self.access.disconnect(guest.name)
         domain = self._domains.pop(guest.name, None)
         if domain is not None:
@@ -314,7 +325,7 @@ class GuestFleet:
                 domain.destroy()
 
     def pid(self, guest: Guest) -> int | None:
-        """Return the process of a guest as the host counts, for those who want to look at it."""
+        """Return the guest's process number on the host, for inspections."""
         for entry in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 words = (entry / "cmdline").read_bytes().split(b"\0")
@@ -337,12 +348,12 @@ _FLEETS: list[GuestFleet] = []
 
 
 def needed_bytes(guest_bytes: int, guests: int, accelerator: str) -> int:
-    """Estimate the memory of this machine that guests take."""
+    """Return an estimate of the memory that guests need on this machine."""
     return guests * (guest_bytes + _QEMU_BYTES[accelerator])
 
 
 def available_bytes() -> int:
-    """Return the memory that this machine has available without swapping."""
+    """Return the number of bytes that this machine can use without swapping."""
     text = Path("/proc/meminfo").read_text(encoding="ascii")
     match = re.search(r"^MemAvailable:\s+(\d+)", text, re.MULTILINE)
     if match is None:
@@ -351,7 +362,7 @@ def available_bytes() -> int:
 
 
 def make_room(needed: int, fleets: Sequence[GuestFleet] | None = None) -> None:
-    """End paused guests until memory is available: a run may keep guests of many platforms."""
+    """End paused guests until enough memory is free: a run may keep guests of many platforms."""
     for fleet in tuple(_FLEETS if fleets is None else fleets):
         if available_bytes() - _RESERVE_BYTES >= needed:
             return

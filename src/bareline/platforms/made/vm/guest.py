@@ -1,8 +1,8 @@
-"""A guest: its identity, its connection, its input, and its report when it is up.
+"""A guest: its identity, its connection, its settings, and its report when it is up.
 
-A handshake costs an emulated processor most of a second, so every command goes through the
-connection that was made when the guest came up. The local end of that connection lives in the
-guests' network; clients only need its socket.
+A handshake takes an emulated processor most of a second, so every command uses the connection that
+was opened when the guest came up. The local end of that connection is in the guests' network; ssh
+clients only need its socket.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _PATIENT = ("BatchMode yes", "TCPKeepAlive no", "ConnectTimeout 20", f"KexAlgori
 
 
 class GuestAccess:
-    """The connections to one platform's guests; `folder` is private, with a short path."""
+    """The connections to the guests of one platform; `folder` is private and has a short path."""
 
     def __init__(
         self, hypervisor: Hypervisor, folder: Path, keys: Keys, guests: Sequence[Guest]
@@ -73,10 +73,11 @@ class GuestAccess:
         replace_file(self._config, config, durable=False)
 
     def connect(self, name: str) -> str:
-        """Open the connection to a guest; give the reason when that fails, else nothing.
+        """Open the connection to a guest; return the reason of a failure, or "".
 
-        A guest that refuses is up, and its server is about to start: a system with its own init
-        starts it at the same time as the program that reports readiness.
+        A guest that refuses the connection is up, and its ssh server is about to start: a system
+        with its own init starts the server at the same time as the program that reports the guest
+        as ready.
         """
         deadline = time.monotonic() + _REFUSED_S
         while reason := self._connect(name):
@@ -118,7 +119,7 @@ class GuestAccess:
         socket.unlink(missing_ok=True)
 
     def forget(self, name: str) -> None:
-        """Drop a connection whose other end is known to be gone; idempotent."""
+        """Discard a connection whose other end is known to be gone; idempotent."""
         (self._folder / name).unlink(missing_ok=True)
 
     def argv(
@@ -149,7 +150,10 @@ MANAGEMENT_SUBNET = "10.94.6"
 def make_guests(
     options: VmOptions, nodes: int, identity: Callable[[str], str] | None = None
 ) -> list[Guest]:
-    """Name each tenant's `nodes` guests and the file server's; `identity` gives a UUID by name."""
+    """Return the guests of all tenants, `nodes` for each, and that of the file server.
+
+    - `identity`: returns a UUID for a guest's name.
+    """
     names: list[tuple[int, str]] = []
     for tenant in range(options.tenants):
         prefix = f"t{tenant + 1}" if options.tenants > 1 else ""
@@ -163,7 +167,7 @@ def make_guests(
 
 
 def _make_guest(nic: Nic, index: int, tenant: int, name: str, guest_uuid: str) -> Guest:
-    """Give a guest its addresses, which end in its number; the host has 1."""
+    """Return a guest with its addresses, whose last part is 11 + `index`."""
     last = 11 + index
     address = f"{nic.subnet}.{last}"
     management_mac = None
@@ -262,7 +266,7 @@ def _tune_script(options: VmOptions) -> str:
 
 
 def _mounts(options: VmOptions) -> str:
-    """Return a line for each share: type, source, target and options of its mount."""
+    """Return a line for each shared folder: type, source, target and options of the mount."""
     host = host_address(options.nic)
     lines = []
     for number, share in enumerate(options.shares):
@@ -286,7 +290,7 @@ def _mounts(options: VmOptions) -> str:
 
 
 def read_ready(console: str) -> dict[str, str] | None:
-    """Read the line with which a guest reports, None before it did."""
+    """Read the line with which a guest reports that it is up; None before the report."""
     match = re.search(r"(?m)^bareline-ready (.+)\n", console.replace("\r", ""))
     if match is None:
         return None
@@ -298,7 +302,7 @@ def read_ready(console: str) -> dict[str, str] | None:
 
 
 def read_failure(console: str) -> str:
-    """Return the failure that a guest reported; empty without one."""
+    """Return the failure that a guest reported; "" if none."""
     signs = {
         r"(?m)^bareline-failed (.+)\n": "",
         r"Kernel panic - not syncing: (.+)\n": "its kernel gave up: ",
@@ -312,7 +316,7 @@ def read_failure(console: str) -> str:
 
 
 def wrong_size(ready: Mapping[str, str], options: VmOptions, vcpus: int) -> str:
-    """Return the difference of a guest from its definition; empty without one."""
+    """Return how a guest differs from its definition; "" if it does not."""
     cores = int(ready["cores"])
     if cores != vcpus:
         return f"wrong size: {cores} cores instead of {vcpus}"
@@ -326,6 +330,6 @@ def wrong_size(ready: Mapping[str, str], options: VmOptions, vcpus: int) -> str:
 
 
 def last_words(console: str) -> str:
-    """Return the last line of a guest's console, for a guest that never reported."""
+    """Return the last line of the console of a guest that never reported."""
     lines = console.replace("\r", "\n").strip().split("\n")
     return lines[-1].strip()[:160] or "the console stayed empty"

@@ -13,7 +13,7 @@ _DIGITS = 4
 
 
 def _size_bytes(given: object) -> object:
-    """Read ``"512MiB"`` as bytes; numbers stay as they are."""
+    """Return a size such as ``"512MiB"`` in bytes; other values stay unchanged."""
     if not isinstance(given, str):
         return given
     from bareline.vocabulary.errors import BarelineError
@@ -28,7 +28,10 @@ def _size_bytes(given: object) -> object:
 
 
 def parse_cpu_set(text: str) -> tuple[int, ...]:
-    """Read a list of processors like ``0-3,8``, or raise ValueError: it is not such a list."""
+    """Return the processors of a list such as ``0-3,8``.
+
+    Raises ValueError: the text is not such a list.
+    """
     if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text):
         raise ValueError(f"{text[:40]!r} is not a processor list; write it like 0-3,8")
     cpus: set[int] = set()
@@ -53,7 +56,7 @@ SizeBytes = Annotated[int, BeforeValidator(_size_bytes)]
 
 
 class Ruled(BaseModel):
-    """Options with rules between them."""
+    """Options with rules that involve several of them."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -63,12 +66,12 @@ class Ruled(BaseModel):
         return self
 
     def _rules(self) -> Iterator[tuple[object, str]]:
-        """Yield whether each rule is broken, with its message."""
+        """Yield for each rule whether it is broken, and its message."""
         yield from ()
 
 
 class GuestPart(Ruled):
-    """A part of a guest's options, a table of its own."""
+    """A part of a guest's options, with its own table in the platform file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -76,13 +79,14 @@ class GuestPart(Ruled):
 class Cpu(GuestPart):
     """The guest's processor.
 
-    - `count`: virtual processors of each guest; by default the host's cores shared out evenly.
+    - `count`: virtual processors of each guest; by default the host's cores divided evenly.
     - `model`: ``auto`` (host passthrough, or everything that QEMU can emulate),
       ``host-passthrough``, ``host-model``, ``maximum``, or a named model such as ``Nehalem``.
-    - `sockets`, `threads`: topology; cores follow from `count`. ``threads = 2`` shows the guest
-      SMT.
+    - `sockets`, `threads`: topology of the processor; the number of cores follows from `count`.
+      With ``threads = 2`` the guest sees SMT.
     - `pin`: processors of the host for each virtual processor, guest after guest; ``"spread"``
-      gives each one a core of its own, ``"none"`` leaves them to the host's scheduler.
+      gives each virtual processor its own core, ``"none"`` leaves the choice to the host's
+      scheduler.
     - `emulator_pin`: processors of the host for QEMU's own threads.
     """
 
@@ -107,7 +111,7 @@ class Cpu(GuestPart):
 
     @property
     def mode(self) -> str:
-        """How libvirt shall choose; ``custom`` for a named model."""
+        """The mode of the processor's choice in libvirt; ``custom`` for a named model."""
         if self.model in ("auto", "host-passthrough", "host-model", "maximum"):
             return self.model
         return "custom"
@@ -116,12 +120,12 @@ class Cpu(GuestPart):
 class Memory(GuestPart):
     """The guest's memory.
 
-    - `size_bytes`: of each guest; a number or a text like ``"1GiB"``.
-    - `huge_pages`: size of the host's huge pages that back it; none by default.
-    - `numa_nodes`: NUMA nodes of the host that it is taken from.
-    - `numa_mode`: how strictly.
-    - `guest_numa_nodes`: NUMA nodes that the guest sees, its memory and processors shared out
-      evenly.
+    - `size_bytes`: memory of each guest; a number or a text like ``"1GiB"``.
+    - `huge_pages`: size of the host's huge pages that contain the memory; none by default.
+    - `numa_nodes`: NUMA nodes of the host from which the memory is taken.
+    - `numa_mode`: how strictly memory is taken from these nodes.
+    - `guest_numa_nodes`: number of NUMA nodes of the guest; its memory and processors are divided
+      evenly among them.
     """
 
     size_bytes: Annotated[SizeBytes, Field(ge=128 << 20, le=1 << 50)] = 1 << 30
@@ -137,16 +141,16 @@ class Memory(GuestPart):
 
     @property
     def huge_page_bytes(self) -> int:
-        """Size of a huge page, 0 without."""
+        """Size of a huge page in bytes, 0 if there are no huge pages."""
         return {"2MiB": 2 << 20, "1GiB": 1 << 30}.get(self.huge_pages or "", 0)
 
 
 class GuestClock(GuestPart):
-    """Where the guest takes its time from.
+    """The clocks of the guest.
 
-    - `source`: clock source of the guest's kernel; ``auto`` leaves it the choice.
-    - `tsc`: how the time stamp counter is offered: untouched or emulated.
-    - `hpet`: whether there is a high-precision event timer to fall back to.
+    - `source`: clock source of the guest's kernel; ``auto`` leaves the choice to the kernel.
+    - `tsc`: whether the guest reads the real time stamp counter, or an emulated one.
+    - `hpet`: whether the guest has a high-precision event timer as a fallback.
     """
 
     source: Literal["auto", "tsc", "kvm-clock", "hpet", "acpi_pm"] = "auto"
@@ -161,11 +165,11 @@ class GuestClock(GuestPart):
 class Disk(GuestPart):
     """The guest's disk, a copy-on-write layer over the image.
 
-    - `bus`: how the guest sees it.
-    - `cache`: the host's caching: ``none`` goes around the host's page cache.
+    - `bus`: the kind of device that the guest sees.
+    - `cache`: the host's caching: ``none`` bypasses the host's page cache.
     - `io`: how QEMU reads and writes; ``native`` needs ``cache = "none"`` or ``"directsync"``.
-    - `iothread`: a thread of its own serves the disk (virtio and scsi).
-    - `discard`: whether freed blocks are given back to the host.
+    - `iothread`: whether a separate thread serves the disk (virtio and scsi).
+    - `discard`: whether freed blocks are returned to the host.
     """
 
     bus: Literal["virtio", "scsi", "sata", "ide"] = "virtio"
@@ -184,15 +188,15 @@ class Disk(GuestPart):
 
 
 class SharedFolder(GuestPart):
-    """A folder of the host that the guests see.
+    """A folder of the host that the guests mount.
 
-    - `source`: folder of the host, absolute.
-    - `target`: where the guests mount it, absolute.
-    - `kind`: ``9p`` and ``virtiofs`` share it through a virtual device, ``nfs`` exports it over the
-      virtual network.
+    - `source`: absolute path of the folder on the host.
+    - `target`: absolute path of the folder in the guests.
+    - `kind`: ``9p`` and ``virtiofs`` share the folder through a virtual device, ``nfs`` exports it
+      over the virtual network.
     - `read_only`: whether guests may only read.
-    - `cache`: caching in guests of ``virtiofs``; QEMU's program decides by default.
-    - `options`: options of the mount in guests in place of bareline's.
+    - `cache`: mode of ``virtiofs``'s caching in guests; by default virtiofsd decides.
+    - `options`: mount options in guests, which replace bareline's.
     """
 
     source: str
@@ -217,7 +221,7 @@ class Image(GuestPart):
     """A guest image of the user's own.
 
     - `path`: a cloud image (qcow2 or raw) that cloud-init sets up.
-    - `format`: its format; found by looking when not given.
+    - `format`: format of the image; by default found from the file.
     - `kernel`, `initrd`, `kernel_args`: boot this kernel directly instead of the image's boot
       loader.
     """
@@ -246,7 +250,10 @@ _PCI_ADDRESS = re.compile(r"(?:([0-9a-f]{4}):)?([0-9a-f]{2}):([0-9a-f]{2})\.([0-
 
 
 def parse_pci_address(text: str) -> tuple[int, int, int, int]:
-    """Read ``0000:3b:02.1`` as domain, bus, slot, function; raise ValueError for other texts."""
+    """Return domain, bus, slot and function of a PCI address such as ``0000:3b:02.1``.
+
+    Raises ValueError: the text is not a PCI address.
+    """
     match = _PCI_ADDRESS.fullmatch(text)
     if match is None or int(match[3], 16) > 0x1F:
         raise ValueError(
@@ -272,28 +279,27 @@ DeviceName = Annotated[str, AfterValidator(_checked_device)]
 
 
 class Nic(GuestPart):
-    """The adapter that each guest measures with.
+    """The network adapter of each guest that is measured.
 
-    - `model`: the guest's device: a real device imitated in full (``e1000``, ``e1000e``,
-      ``rtl8139``) or the paravirtual ``virtio``. Ignored for ``vf`` and ``adapter``, which are
-      real.
+    - `model`: the guest's device: a fully emulated real device (``e1000``, ``e1000e``, ``rtl8139``)
+      or the paravirtual ``virtio``. Ignored for ``vf`` and ``adapter``, which are real devices.
     - `attach`: ``bridge``: a bridge private to bareline. ``macvtap``: directly to a network
       interface of the host. ``vf``: an SR-IOV virtual function. ``adapter``: a whole adapter.
     - `device`: the host's interface for ``macvtap``; for ``vf`` the physical function whose free
-      virtual functions are handed out, ``auto`` being the first that has any.
+      virtual functions the guests get; ``auto`` is the first function that has any.
     - `addresses`: PCI addresses, one for each guest, of virtual functions or adapters.
-    - `vhost`: virtio frames are moved by the host's kernel instead of by QEMU; by default where the
-      host can and the processor is not emulated.
-    - `queues`: pairs of virtio queues.
-    - `offloads`: checksums and segmentation are left to the adapter (virtio only).
-    - `mergeable_buffers`: virtio receives large frames into several small buffers.
-    - `mitigation`: the ``e1000``'s delayed interrupts, as QEMU has them by default.
+    - `vhost`: whether the host's kernel moves virtio frames instead of QEMU; by default it does if
+      the host can and the processor is not emulated.
+    - `queues`: number of pairs of virtio queues.
+    - `offloads`: whether the adapter does checksums and segmentation (virtio only).
+    - `mergeable_buffers`: whether virtio receives a large frame into several small buffers.
+    - `mitigation`: whether the ``e1000`` delays interrupts, as is QEMU's default.
     - `soft_roce`: an RDMA device in software (RoCE over the adapter, Linux' ``rdma_rxe``), for
-      programs that need one; its figures say nothing about RDMA hardware.
+      programs that need one; results measured with it do not apply to RDMA hardware.
     - `mtu`: frame payload in bytes on bridge, tap and guest.
     - `vlan`: VLAN that a virtual function tags its frames with.
-    - `subnet`: first three parts of the guests' addresses; its own network in every case but
-      ``macvtap``, ``vf`` and ``adapter``, where it must be free on the network outside.
+    - `subnet`: first three parts of the guests' addresses. The subnet is private, except for
+      ``macvtap``, ``vf`` and ``adapter``: for these, it must be unused on the outer network.
     """
 
     model: Model = "virtio"
@@ -312,22 +318,22 @@ class Nic(GuestPart):
 
     @property
     def passed_through(self) -> bool:
-        """Whether the guest drives real hardware."""
+        """Whether the guest uses real hardware directly."""
         return self.attach in ("vf", "adapter")
 
     @property
     def needs_kvm(self) -> bool:
-        """Whether the adapter works with hardware virtualization only."""
+        """Whether the adapter only works with hardware virtualization."""
         return self.passed_through or bool(self.vhost)
 
     @property
     def outside(self) -> bool:
-        """Whether frames leave on the host's own interfaces instead of a private bridge."""
+        """Whether frames leave by the host's own interfaces instead of a private bridge."""
         return self.attach != "bridge"
 
     @property
     def title(self) -> str:
-        """Name for people, e.g. ``e1000 without interrupt mitigation``."""
+        """Name of the adapter for people, e.g. ``e1000 without interrupt mitigation``."""
         if self.attach == "vf":
             return "SR-IOV virtual function"
         if self.attach == "adapter":
@@ -355,7 +361,7 @@ class Nic(GuestPart):
         yield len(parts) != 3 or not are_bytes, message
 
     def _source_rules(self) -> Iterator[tuple[object, str]]:
-        """Yield the rules of the host's interfaces and adapters that it uses."""
+        """Yield the rules for the host's interfaces and adapters that the options name."""
         attach = self.attach
         addresses = self.addresses
         device = self.device
@@ -380,7 +386,7 @@ class Nic(GuestPart):
         yield self.vlan is not None and attach != "vf", message
 
     def _device_rules(self) -> Iterator[tuple[object, str]]:
-        """Yield the rules of the options that only some of the guest's devices have."""
+        """Yield the rules for options that only some of the guest's devices have."""
         if self.passed_through:
             for name in _OF_VIRTUAL_DEVICES:
                 message = f"`{name}` is an option of virtual devices, not of {self.attach}"

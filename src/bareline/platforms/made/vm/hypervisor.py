@@ -1,7 +1,7 @@
-"""A libvirt of bareline's own, enclosed so that nothing of it can outlive bareline.
+"""A separate libvirt daemon in its own namespaces, of which nothing outlives bareline.
 
-The daemon runs in namespaces of its own: processes (their end is the end of all guests), mounts
-(its folders are not the system's), and, where guests use no adapter of the host, network.
+The namespaces (the enclosure) are of processes (their end ends all guests), mounts (the daemon's
+folders are not the system's), and, unless guests use an adapter of the host, network.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ stdio_handler = "file"
 
 
 def import_libvirt() -> Any:
-    """Return the module ``libvirt``, silent: its errors come as exceptions."""
+    """Return the module ``libvirt`` without its printed errors, which also come as exceptions."""
     try:
         import libvirt
     except ImportError as error:
@@ -63,11 +63,11 @@ def import_libvirt() -> Any:
 
 @dataclass(kw_only=True)
 class Hypervisor:
-    """The enclosed daemon; a context manager.
+    """The libvirt daemon in its enclosure of namespaces; a context manager.
 
     - `folder`: private to this daemon; short, because a socket's path has at most 107 characters.
     - `cache_folder`: libvirt's cache of QEMU's capabilities, whose detection takes a second.
-    - `own_network`: whether bridge and guests live in a network namespace of their own.
+    - `own_network`: whether bridge and guests are in a separate network namespace.
     """
 
     folder: Path
@@ -104,7 +104,7 @@ class Hypervisor:
 
     @property
     def pid(self) -> int:
-        """Process 1 of the enclosure, as the host counts."""
+        """Number of the enclosure's process 1, as the host counts."""
         assert self._popen is not None
         number = self._popen.pid
         children = Path(f"/proc/{number}/task/{number}/children").read_text(encoding="ascii")
@@ -116,7 +116,10 @@ class Hypervisor:
         return int(children.split()[0])
 
     def inside(self, argv: Sequence[str]) -> list[str]:
-        """Return the command line that runs in the guests' network and ends with the enclosure."""
+        """Return the command line that runs a program in the guests' network.
+
+        The program ends with the enclosure.
+        """
         line = ["nsenter", f"--pid=/proc/{self.pid}/ns/pid"]
         if self.own_network:
             line.append(f"--net=/proc/{self.pid}/ns/net")
@@ -186,7 +189,7 @@ class Hypervisor:
         raise PlatformError("libvirtd could not be started", hint=self.last_words())
 
     def alive(self) -> bool:
-        """Return whether the daemon still answers; the enclosure ends with it, a moment later."""
+        """Return whether the daemon still answers; the enclosure ends shortly after the daemon."""
         if self._popen is None or self._popen.poll() is not None or self._connection is None:
             return False
         with contextlib.suppress(self.libvirt.libvirtError):
@@ -195,7 +198,7 @@ class Hypervisor:
         return False
 
     def restart(self) -> None:
-        """Make a new enclosure in the place of one that has ended; its guests are gone."""
+        """Make a new enclosure in place of an ended one, whose guests are gone."""
         self.stop()
         for path in self.folder.iterdir():
             if path.name in _OF_ENCLOSURE or path.name.startswith("libvirt-"):
@@ -208,7 +211,7 @@ class Hypervisor:
         self._start()
 
     def stop(self) -> None:
-        """End the daemon and with it every guest; idempotent."""
+        """End the daemon, and thus every guest; idempotent."""
         if self._connection is not None:
             with contextlib.suppress(Exception):
                 self._connection.close()

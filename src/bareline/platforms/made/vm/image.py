@@ -1,4 +1,4 @@
-"""The guest image that bareline builds out of the host's own package sources, and its kernels."""
+"""The guest image that bareline builds from the host's own package sources, and its kernels."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ IMAGE_TOOLS = ("mmdebstrap", "mke2fs", "apt-get", "depmod")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutoImage:
-    """A built image: an ext4 disk without partitions, and the files that boot it."""
+    """A built image: an ext4 disk without partitions, and the kernel files to boot it."""
 
     disk: Path
     kernel: Path
@@ -65,13 +65,13 @@ class AutoImage:
 
     @property
     def kernel_version(self) -> str:
-        """Release of the kernel inside."""
+        """Release of the image's kernel."""
         return self.modules.name
 
 
 @dataclass(frozen=True, slots=True)
 class _Recipe:
-    """The identity of an image: the same list of packages is not built twice."""
+    """The identity of an image, by which the same list of packages is built only once."""
 
     archive: Archive
     packages: tuple[str, ...]
@@ -94,9 +94,9 @@ def built_image(
     further: Iterable[str] = (),
     release: str | None = None,
 ) -> AutoImage:
-    """Return the image for this host, with `further` packages.
+    """Return the image for this host, with additional packages `further`.
 
-    Built if the cache lacks it whole.
+    It is built if the cache has no complete image.
     """
     require(*IMAGE_TOOLS, why="which builds guest images", where='image = "auto"')
     recipe = _recipe(tuple(sorted(set(further) - set(PACKAGES))), release, cache_folder)
@@ -153,7 +153,7 @@ def _recipe(further: tuple[str, ...], release: str | None, cache_folder: Path) -
 
 
 def _build(recipe: _Recipe, folder: Path) -> None:
-    """Build into a temporary folder and move it into place whole."""
+    """Build an image into a temporary folder, and move the complete image into the cache."""
     started = time.monotonic()
     _LOG.info("building a guest image, once: some minutes (%s)", folder.with_suffix(".log"))
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -195,11 +195,12 @@ _REAL = re.compile(r"linux-image-[^ ,|(]*\d[^ ,|(]*")
 
 
 def with_kernel(image: AutoImage, choice: str, modules: str | None, cache: Path) -> AutoImage:
-    """Return an image that is booted by another kernel, and is the same in everything else.
+    """Return the image with another kernel and no other change.
 
-    - `choice`: path of a kernel, or name of a package of the host's release, or as apt writes a
-      package of another one: ``linux-image-amd64/bullseye``.
-    - `modules`: their folder, for a kernel given as a path; that of its version without any.
+    - `choice`: path of a kernel, or name of a package of the host's release, or of another release
+      as apt writes it: ``linux-image-amd64/bullseye``.
+    - `modules`: folder of the modules, for a kernel given as a path; by default that of its
+      version.
     """
     folder = cache / "vm" / "kernels"
     folder.mkdir(parents=True, exist_ok=True)
@@ -229,7 +230,7 @@ def _own(image: AutoImage, path: Path, modules: str | None, folder: Path) -> Aut
 
 
 def _packaged(image: AutoImage, choice: str, folder: Path, cache: Path) -> AutoImage:
-    """Take the kernel out of a package, which is not installed anywhere."""
+    """Return the image with the kernel of a package, which is not installed anywhere."""
     name, _, release = choice.partition("/")
     archive = archive_of(release or None, cache)
     fields = _real_package(archive, name)
@@ -244,7 +245,7 @@ def _packaged(image: AutoImage, choice: str, folder: Path, cache: Path) -> AutoI
 
 
 def _real_package(archive: Archive, name: str) -> Mapping[str, str]:
-    """Follow a package that only names the newest kernel to the package that contains it."""
+    """Return the package with the newest kernel, if a package only depends on that one."""
     for _ in range(3):
         fields = archive.show([name]).get(name, {})
         real = _REAL.search(fields.get("Depends", ""))
@@ -262,7 +263,7 @@ def _real_package(archive: Archive, name: str) -> Mapping[str, str]:
 
 
 def _unpack(package: Path, place: Path) -> None:
-    """Unpack the kernel and modules of a package into the same folders as in an image."""
+    """Unpack kernel and modules of a package into the same folders as in an image."""
     root = place / "root"
     whole = place / "whole"
     subprocess.run(["dpkg-deb", "-x", str(package), str(root)], check=True)

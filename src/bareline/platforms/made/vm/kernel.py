@@ -1,7 +1,7 @@
-"""A guest's kernel: unpacked, its modules in the order in which they load, its first file system.
+"""A guest's kernel: its unpacking, the load order of its modules, its initial file system.
 
-Kernels take several archives one after the other, so a guest's own part is appended to the part
-that is common to all.
+Kernels accept several concatenated archives, so a guest's own archive is appended to the common
+archive of all guests.
 
 References
 ----------
@@ -46,7 +46,7 @@ _PACKINGS: tuple[tuple[bytes, Callable[[bytes], bytes]], ...] = (
 
 
 def unpack_kernel(packed: bytes) -> bytes:
-    """Take the ELF kernel out of a ``bzImage``: emulated processors take seconds to unpack it."""
+    """Return the ELF kernel in a ``bzImage``: emulated processors take seconds to unpack it."""
     if packed.startswith(_ELF):
         return packed
     for magic, unpack in _PACKINGS:
@@ -63,14 +63,14 @@ def unpack_kernel(packed: bytes) -> bytes:
 
 
 def module_name(path: str) -> str:
-    """Return a module's name from its file: ``kernel/net/8139too.ko.xz`` is ``8139too``."""
+    """Return a module's name from its file name: ``kernel/net/8139too.ko.xz`` is ``8139too``."""
     return path.rpartition("/")[2].partition(".ko")[0].replace("-", "_")
 
 
 def load_order(folder: Path, wanted: Iterable[str]) -> list[Path]:
-    """List the files of modules and all they depend on, in the order in which they load.
+    """Return the files of modules and of their dependencies, in the order of loading.
 
-    - `folder`: ``lib/modules/VERSION``; modules built into the kernel have no file there.
+    - `folder`: ``lib/modules/VERSION``; modules built into the kernel have no file in the folder.
     """
     modules: dict[str, tuple[Path, list[str]]] = {}
     for line in (folder / "modules.dep").read_text(encoding="ascii").splitlines():
@@ -101,7 +101,7 @@ def load_order(folder: Path, wanted: Iterable[str]) -> list[Path]:
 
 
 def read_module(path: Path) -> bytes:
-    """Return a module as the kernel takes it, unpacked."""
+    """Return the content of a module's file, decompressed as the kernel needs it."""
     unpack = {".xz": lzma.decompress, ".gz": gzip.decompress, ".zst": _by_program("zstd")}
     return unpack.get(path.suffix, bytes)(path.read_bytes())
 
@@ -115,7 +115,10 @@ class File:
 
 
 def archive(files: Mapping[str, File], folders: tuple[str, ...] = ()) -> bytes:
-    """Pack files, by their path without a leading slash, and empty folders, with those above."""
+    """Return a packed archive of files and empty folders, with their parent folders.
+
+    The files are named by paths without a leading slash.
+    """
     made = dict.fromkeys(name for folder in folders for name in (*_parents(folder), folder))
     made |= dict.fromkeys(parent for name in files for parent in _parents(name))
     entries = [(name, stat.S_IFDIR | 0o755, b"") for name in made]

@@ -1,7 +1,7 @@
-"""The remains of a killed bareline: a small file for each platform in use lists them.
+"""The leftovers of a killed bareline process, listed in a small file for each platform in use.
 
-Guests themselves never remain: their enclosure ends with bareline (see `hypervisor`). A
-folder remains, and, where the host's own network is used, a bridge and settings.
+Guests are never left: their namespaces end with bareline (see `hypervisor`). A folder is left and,
+if the host's own network is used, a bridge and changed settings.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnershipFile:
-    """The things that a platform in use has put on this machine; its file may grow.
+    """The folders, bridge and settings that a platform in use has made on this machine.
 
-    - `folders`: the enclosure's folder and that of the guests' disks.
+    - `folders`: the folder of the hypervisor, and the folder of the guests' disks.
     - `settings`: settings of the host that were changed, with their former values.
     """
 
@@ -42,19 +42,19 @@ class OwnershipFile:
     settings: dict[str, str] = field(default_factory=dict)
 
     def write(self) -> None:
-        """Put it on file as it is now."""
+        """Write the present content to the file."""
         content = asdict(self)
         del content["path"]
         replace_file(self.path, json.dumps(content), durable=False)
 
     def add_setting(self, name: str, former: str) -> None:
-        """Note the former value of a host setting, before it is changed."""
+        """Record the former value of a host setting, before it is changed."""
         self.settings[name] = former
         self.write()
 
 
 def claims_folder(cache_folder: Path) -> Path:
-    """Return the folder of the claims."""
+    """Return the folder of the files for all platforms in use."""
     return cache_folder / "vm" / "claims"
 
 
@@ -62,7 +62,10 @@ def claims_folder(cache_folder: Path) -> Path:
 def claimed(
     cache_folder: Path, folders: Sequence[Path], *, bridge: str | None = None
 ) -> Iterator[OwnershipFile]:
-    """Keep a claim while a platform is in use; the first folder's name is the claim's."""
+    """Keep the file of a platform while the platform is in use.
+
+    The file has the name of the first folder.
+    """
     path = claims_folder(cache_folder) / f"{folders[0].name}.json"
     on_disk = tuple(map(str, folders))
     claim = OwnershipFile(path=path, owner=owner_mark(), folders=on_disk, bridge=bridge)
@@ -76,7 +79,7 @@ def claimed(
 
 
 def clean(cache_folder: Path) -> list[str]:
-    """Remove the remains of dead processes' platforms; return a line for each."""
+    """Remove the leftovers of platforms of ended processes; return a line for each."""
     removed = []
     for path in sorted(claims_folder(cache_folder).glob("*.json")):
         try:
@@ -124,7 +127,7 @@ SET_AND_SHOW = (
 
 
 def read_changes(text: str) -> dict[str, tuple[str, str]]:
-    """Read the output of `SET_AND_SHOW`: name to (before, after)."""
+    """Read the output of `SET_AND_SHOW`: for each setting, the values before and after."""
     changes = {}
     for line in text.splitlines():
         name, _, values = line.partition("=")
@@ -135,10 +138,10 @@ def read_changes(text: str) -> dict[str, tuple[str, str]]:
 
 
 def tune_host(tuning: Tuning, hypervisor: Hypervisor, claim: OwnershipFile) -> dict[str, Scalar]:
-    """Apply settings on the host's side; return the changes as facts.
+    """Apply settings on the host; return the changes as facts.
 
-    Most settings belong to a network namespace, and the guests' one is their own. A setting that
-    the kernel has only once is changed for the whole host and restored afterwards.
+    Most settings belong to a network namespace, and the guests have a separate one. A setting that
+    exists only once in the kernel is changed for the whole host and restored afterwards.
     """
     settings = tuning.settings()
     if not settings:

@@ -70,11 +70,11 @@ def _checked_settings(settings: Mapping[str, str]) -> Mapping[str, str]:
 
 
 class Tuning(GuestPart):
-    """TCP settings of one side.
+    """TCP settings of the host or of the guests.
 
     - `profile`: a set of settings; ``default`` changes nothing.
     - `congestion`: congestion control, e.g. ``cubic``, ``bbr``.
-    - `sysctl`: settings on top, by name, e.g. ``{"net.core.busy_poll" = "50"}``.
+    - `sysctl`: additional settings, by name, e.g. ``{"net.core.busy_poll" = "50"}``.
     """
 
     profile: Literal["default", "10g", "lan"] = "default"
@@ -82,7 +82,7 @@ class Tuning(GuestPart):
     sysctl: Annotated[dict[str, str], AfterValidator(_checked_settings)] = Field(default={})
 
     def settings(self) -> dict[str, str]:
-        """Return every setting that is changed, in the order in which they are set."""
+        """Return every changed setting, in the order in which they are applied."""
         chosen = dict(PROFILES[self.profile])
         if self.congestion:
             chosen["net.ipv4.tcp_congestion_control"] = self.congestion
@@ -92,35 +92,37 @@ class Tuning(GuestPart):
 class VmOptions(PinningOptions, Ruled):
     """Options of a platform of virtual machines.
 
-    - `guests`: the nodes of the platform; every neighbour has as many.
+    - `guests`: number of nodes of the platform; every neighbour has the same number.
     - `image`: ``auto`` builds a minimal guest out of the host's own package sources; otherwise a
       cloud image.
-    - `release`: release of the host's distribution that the built image is of, such as ``trixie``;
-      the host's own by default.
-    - `kernel`: kernel of the built image's guests: a package (``linux-image-6.12-amd64``), one of
-      another release (``linux-image-amd64/bullseye``), or the path of a kernel; the image's by
-      default.
+    - `release`: release of the host's distribution in the built image, such as ``trixie``; by
+      default the host's own release.
+    - `kernel`: kernel of the built image's guests: a package (``linux-image-6.12-amd64``), a
+      package of another release (``linux-image-amd64/bullseye``), or the path of a kernel; by
+      default the image's kernel.
     - `modules`: folder of the modules (``.../lib/modules/VERSION``) of a kernel that is given as a
       path.
-    - `packages`: packages of the host's distribution that the built image also contains: programs
-      to run.
+    - `packages`: packages of the host's distribution that the built image also contains, for
+      programs to run.
     - `mpi`: MPI library: ``auto``, ``openmpi``, ``mpich``, or the path of a launcher.
-    - `acceleration`: ``auto`` uses hardware virtualization where a guest has really been seen to
-      boot with it, ``kvm`` insists on it, ``tcg`` emulates.
-    - `hypervisor`: libvirt's driver.
-    - `machine`: QEMU's board.
-    - `nic`, `cpu`, `memory`, `clock`, `disk`: the guests' hardware; see each.
+    - `acceleration`: ``auto`` uses hardware virtualization if a test guest boots with it, ``kvm``
+      always uses it, ``tcg`` emulates processors.
+    - `hypervisor`: name of libvirt's driver.
+    - `machine`: model of QEMU's board.
+    - `nic`, `cpu`, `memory`, `clock`, `disk`: hardware of the guests; see `Nic`, `Cpu`, `Memory`,
+      `GuestClock` and `Disk`.
     - `neighbours`: other tenants with guests of the same hardware on this host; see `Neighbours`.
-    - `shares`: folders of the host that the guests see.
-    - `host_tuning`, `guest_tuning`: TCP settings.
-    - `kernel_args`: added to the guest kernel's command line.
-    - `attempts`: how often each guest is started again until it comes up as defined.
-    - `boot_timeout_s`: how long a guest may take to its first answer.
-    - `io_folder`: folder of the guests in which trials make their working directories: I/O probes
-      measure its file system. It may be on a share.
+    - `shares`: folders of the host that the guests mount.
+    - `host_tuning`, `guest_tuning`: TCP settings of the host and of the guests.
+    - `kernel_args`: words that are added to the guest kernel's command line.
+    - `attempts`: limit for the number of starts of a guest until it is as defined.
+    - `boot_timeout_s`: time limit in s until a guest reports that it is up.
+    - `io_folder`: folder of the guests in which trials make their working directories, so that I/O
+      probes measure the file system of the folder. It may be in a shared folder.
     - `filesystem`: a file system that the guests mount for the trials, which then work on it; its
       own files are in `io_folder` of the guests, or on the host.
-    - `saved_state`: start guests from a saved state, made at the first start of a configuration.
+    - `saved_state`: whether guests start from a saved state, which the first start of a
+      configuration makes.
     """
 
     guests: Annotated[int, Field(ge=1, le=MAX_GUESTS)] = 2
@@ -155,31 +157,34 @@ class VmOptions(PinningOptions, Ruled):
 
     @property
     def cores_per_node(self) -> int:
-        """Processors of each guest: as asked, or the host's shared out as if without neighbours."""
+        """Processors of each guest: the option's value, or the host's cores divided by the nodes.
+
+        The default does not depend on the number of neighbours.
+        """
         if self.cpu.count is not None:
             return self.cpu.count
         return max(1, len(os.sched_getaffinity(0)) // self.guests)
 
     @property
     def guest_total(self) -> int:
-        """Guests on the host, the neighbours' and the file server's included."""
+        """Number of guests on the host, with the neighbours' guests and the file server."""
         return self.guests * self.tenants + self.file_servers
 
     @property
     def file_servers(self) -> int:
-        """Guests that do nothing but serve files: one, or none."""
+        """Number of guests that only serve files: 1 or 0."""
         return int(isinstance(self.filesystem, Nfs) and self.filesystem.server == "own")
 
     @property
     def tenants(self) -> int:
-        """Sets of guests on the host."""
+        """Number of tenants on the host, with the measured one."""
         if self.neighbours is None:
             return 1
         return 1 + self.neighbours.count
 
     @property
     def image_packages(self) -> tuple[str, ...]:
-        """Packages of the built image that are the user's, or that other options need."""
+        """Packages of the built image that the user asks for or that other options need."""
         loads = self.neighbours.programs if self.neighbours else ()
         gluster = ("glusterfs-server", "glusterfs-client")
         served = gluster if isinstance(self.filesystem, Gluster) else ()
@@ -209,7 +214,7 @@ class VmOptions(PinningOptions, Ruled):
         yield self.neighbours and self.neighbours.cores, message
 
     def _pin_rules(self) -> Iterator[tuple[object, str]]:
-        """Yield the rules of a list of pins: an entry for each virtual processor on the host."""
+        """Yield the rules for a list of pins: an entry for each virtual processor on the host."""
         cpu = self.cpu
         if not isinstance(cpu.pin, tuple):
             return
@@ -220,7 +225,7 @@ class VmOptions(PinningOptions, Ruled):
         yield entries != vcpus, message
 
     def _emulation_rules(self) -> Iterator[tuple[object, str]]:
-        """Yield the rules of guests whose processors are emulated."""
+        """Yield the rules for guests whose processors are emulated."""
         message = 'an emulated processor cannot be passed through; use cpu.model = "maximum"'
         yield self.cpu.model == "host-passthrough", message
         yield self.clock.source == "kvm-clock", "an emulated machine has no kvm-clock"
@@ -229,7 +234,7 @@ class VmOptions(PinningOptions, Ruled):
         yield self.nic.passed_through, message
 
     def _numa_rules(self) -> Iterator[tuple[object, str]]:
-        """Yield the rules of guests that see several NUMA nodes."""
+        """Yield the rules for guests that have several NUMA nodes."""
         nodes = self.memory.guest_numa_nodes
         message = f"cpu.count must be a multiple of the {nodes} guest NUMA nodes"
         yield self.cpu.count is None or self.cpu.count % nodes, message
@@ -238,7 +243,7 @@ class VmOptions(PinningOptions, Ruled):
         yield memory_mib % nodes, message
 
     def _image_rules(self) -> Iterator[tuple[object, str]]:
-        """Yield the rules of the built image, and of kernels that are not its own."""
+        """Yield the rules for the built image, and for kernels of other sources."""
         if self.image != "auto":
             start = 'for image = "auto" alone; an image of your own'
             yield self.packages, f"packages: {start} has its own"

@@ -1,4 +1,4 @@
-"""The platform type ``vm``: its requirements, and the life of its guests."""
+"""The platform type ``vm``: its requirements, and the start and end of its guests."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ BRIDGE = "bareline0"
 
 
 class VmPlatform(Platform[VmOptions]):
-    """Virtual machines on this host."""
+    """The platform type of virtual machines on this host."""
 
     type_name = "vm"
     summary = "virtual machines on this host, made by bareline (libvirt, QEMU)"
@@ -160,7 +160,7 @@ class VmPlatform(Platform[VmOptions]):
     def _enclosed(
         self, nic: Nic, enclosure: Path, disks: Path, stack: ExitStack
     ) -> tuple[leftovers.OwnershipFile, Hypervisor]:
-        """Open the enclosure of the guests, and their hypervisor with its bridge."""
+        """Open the namespaces of the guests, and the hypervisor with its bridge inside."""
         cache = self.context.cache
         own_bridge = f"bl{enclosure.name[-8:]}" if nic.outside else None
         claimed = leftovers.claimed(cache, (enclosure, disks), bridge=own_bridge)
@@ -244,7 +244,7 @@ def _describe(fleet: GuestFleet, image: AutoImage | None) -> dict[str, Scalar]:
 
 
 def first_guest(options: VmOptions, arguments: str) -> tuple[VmOptions, Places]:
-    """Return the parts of the first guest's definition, before anything is made."""
+    """Return options and `Places` of the first guest, before any part of it is made."""
     options = with_share(options, Path("/GUEST/shared"))
     # The same at every call, so that two definitions can be compared.
     guest = make_guests(options, options.guests, lambda name: str(uuid5(NAMESPACE_OID, name)))[0]
@@ -269,7 +269,7 @@ def first_guest(options: VmOptions, arguments: str) -> tuple[VmOptions, Places]:
 
 
 def _expected_accelerator(options: VmOptions) -> Accelerator:
-    """Return the accelerator that guests would have, as far as it is known without a guest."""
+    """Return the accelerator that guests would have, as far as it is known without a test guest."""
     if options.acceleration == "kvm" or options.nic.needs_kvm:
         return "kvm"
     verdict = known_verdict(cache_folder())
@@ -280,7 +280,7 @@ def _expected_accelerator(options: VmOptions) -> Accelerator:
 
 
 def _built_image(options: VmOptions, cache: Path, events: list[str]) -> AutoImage | None:
-    """Build the image of guests, or find it in the cache; None where the user has one."""
+    """Return the image of guests, built if the cache has none; None if the user gives an image."""
     if options.image != "auto":
         return None
     image = built_image(cache, events.append, options.image_packages, options.release)
@@ -296,7 +296,7 @@ def _medium(
     keys: Keys,
     accelerator: Accelerator,
 ) -> BootSource:
-    """Return the source of the guests' disks."""
+    """Return the boot source of the guests."""
     if isinstance(options.image, Image):
         return cloud_medium(options.image, options, guests, keys)
     assert image is not None
@@ -324,7 +324,7 @@ def _caveats(fleet: GuestFleet) -> Iterator[str]:
 
 
 def _promised(fleet: GuestFleet) -> float:
-    """Return how many virtual processors the host promises for each of its cores."""
+    """Return the number of virtual processors per core of the host."""
     return round(fleet.vcpus * len(fleet.guests) / len(os.sched_getaffinity(0)), 3)
 
 
@@ -354,7 +354,11 @@ _ELSEWHERE = {
 def _guest_mpi(
     host: MpiInstallation | None, run: Callable[[list[str]], Finished], image: AutoImage | None
 ) -> MpiInstallation:
-    """Find the host's library in a guest, where `run` acts; `image` names its packages."""
+    """Return the MPI library of a guest, which must be the same as the host's.
+
+    - `run`: runs a command in the guest.
+    - `image`: names the packages of the library.
+    """
     flavour = host.flavour if host else "openmpi"
     if image is not None and flavour in _PACKAGES:
         version = image.packages[_PACKAGES[flavour]]
@@ -370,7 +374,7 @@ def _guest_mpi(
 
 
 def upstream_version(version: str) -> str:
-    """Return a library's own version out of its Debian package's, e.g. 4.1.4 of 4.1.4-3+b1."""
+    """Return a library's own version from that of its Debian package: 4.1.4 of 4.1.4-3+b1."""
     return version.rpartition(":")[2].partition("-")[0].partition("+")[0]
 
 

@@ -1,8 +1,8 @@
-"""The requirements of a platform's options on this host, and whether its KVM works.
+"""Checks that this host meets the requirements of the options, and that its KVM works.
 
-``/dev/kvm`` may be there and every guest still die in early boot, for instance inside a virtual
-machine whose own hypervisor does not nest. So a guest is tried; the answer is kept until the host
-is started again.
+With an existing ``/dev/kvm``, every guest may still die in early boot, for instance inside a
+virtual machine whose own hypervisor does not support nesting. Therefore a test guest is booted; the
+result is kept until the host is rebooted.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MAKE_FUNCTIONS = "make some: `echo 2 > /sys/class/net/DEVICE/device/sriov_numvf
 
 @dataclass(frozen=True, slots=True)
 class _Problem:
-    """An obstacle on the host, the option that it is about, and the next step."""
+    """A missing requirement on the host, the option that has the requirement, and the next step."""
 
     text: str
     option: str
@@ -52,7 +52,7 @@ class _Problem:
 
 
 def check_host(options: VmOptions, vcpus: int) -> None:
-    """Check that the host has everything that the options name."""
+    """Check that the host has all devices, files and programs that the options need."""
     for problem in chain(
         _of_processors(options, vcpus),
         _of_memory(options),
@@ -117,7 +117,7 @@ def _of_huge_pages(memory: Memory, needed: int) -> Iterator[_Problem]:
 
 
 def _of_files(options: VmOptions) -> Iterator[_Problem]:
-    """Check the files of a user's image, and shares with their servers."""
+    """Yield the problems of a user's image, of shared folders and of their servers."""
     if isinstance(options.image, Image):
         for name in ("path", "kernel", "initrd"):
             path = getattr(options.image, name)
@@ -160,7 +160,7 @@ def _of_nic(nic: Nic, guests: int) -> Iterator[_Problem]:
 
 
 def _of_adapter(nic: Nic, name: str, guests: int) -> Iterator[_Problem]:
-    """Check the host's adapter of this name: its MTU and its virtual functions."""
+    """Yield the problems of a network adapter of the host: its MTU, its virtual functions."""
     folder = _NETWORK / physical_function(name)
     if not folder.exists():
         text = f"the host has no network interface '{name}'"
@@ -178,7 +178,7 @@ def _of_adapter(nic: Nic, name: str, guests: int) -> Iterator[_Problem]:
 
 
 def physical_function(device: str) -> str:
-    """Return the named adapter, or for ``auto`` the first one that has virtual functions."""
+    """Return the named adapter; for ``auto``, the first one that has virtual functions."""
     if device != "auto":
         return device
     for folder in sorted(_NETWORK.iterdir()):
@@ -211,22 +211,22 @@ echo {_WORD} > /dev/console
 
 @dataclass(frozen=True, slots=True)
 class KvmVerdict:
-    """Whether a guest was seen to boot with KVM; `reason` is the obstacle."""
+    """The result of a test guest with KVM: whether it booted; `reason` is the obstacle."""
 
     works: bool
     reason: str = ""
 
 
 def module_behind() -> str:
-    """Return the kernel module that runs guests behind the device; empty if unknown."""
+    """Return the kernel module behind /dev/kvm, which runs guests; "" if unknown."""
     kinds = ("kvm_intel", "kvm_amd", "kvm_pvm")
     return next((name for name in kinds if (_MODULES / name).is_dir()), "")
 
 
 def device_problem(*, own_kernel: bool = False) -> str:
-    """Describe why KVM is out of the question without trying; empty when it is worth a try.
+    """Return the reason why KVM cannot work, found without a test guest; "" if it may work.
 
-    - `own_kernel`: guests have a kernel that the user has chosen for this machine.
+    - `own_kernel`: whether the user has chosen the guests' kernel for this machine.
     """
     if not _DEVICE.exists():
         return f"{_DEVICE} does not exist: no hardware virtualization, or its module is not loaded"
@@ -238,7 +238,7 @@ def device_problem(*, own_kernel: bool = False) -> str:
 
 
 def known_verdict(cache_folder: Path) -> KvmVerdict | None:
-    """Return the known verdict without starting a guest; None when it was never tried."""
+    """Return the result of an earlier test guest; None if there was none."""
     problem = device_problem()
     if problem:
         return KvmVerdict(False, problem)
@@ -250,7 +250,10 @@ def known_verdict(cache_folder: Path) -> KvmVerdict | None:
 
 
 def kvm_verdict(cache_folder: Path, image: AutoImage | None) -> KvmVerdict:
-    """Try a guest with KVM, once per start of the host; without an image no kernel can be tried."""
+    """Return whether a guest boots with KVM, tested once per boot of the host.
+
+    Without an image, no kernel can be tested.
+    """
     with file_lock(_store(cache_folder).with_suffix(".lock")):
         earlier = known_verdict(cache_folder)
         if earlier is not None:
@@ -266,9 +269,10 @@ def kvm_verdict(cache_folder: Path, image: AutoImage | None) -> KvmVerdict:
 def choose_accelerator(
     wanted: str, cache_folder: Path, image: AutoImage | None, *, own_kernel: bool = False
 ) -> Accelerator:
-    """Turn ``auto``, ``kvm`` or ``tcg`` into the accelerator of guests.
+    """Return the accelerator of guests for the option ``auto``, ``kvm`` or ``tcg``.
 
-    A user who requests ``kvm`` with a kernel of their own has it: only that kernel could prove it.
+    If the user requests ``kvm`` and gives a kernel, KVM is used without a test, because only this
+    kernel could show that KVM works.
     """
     if wanted == "tcg":
         return "tcg"
@@ -298,7 +302,7 @@ def _key() -> list[str]:
 
 
 def qemu_version() -> str:
-    """Return the version that QEMU prints."""
+    """Return the version of QEMU, as it prints it."""
     ended = run_process(["qemu-system-x86_64", "--version"], timeout_s=_TIMEOUT_S)
     first_line, _, _ = ended.stdout.partition("\n")
     return first_line
@@ -323,7 +327,7 @@ def _try_guest(image: AutoImage) -> KvmVerdict:
 
 
 def _why_no_guest(ended: Finished) -> str:
-    """Describe how QEMU ended without a guest that printed its word."""
+    """Return the reason why QEMU ended without the output of a booted guest."""
     for line in ended.stderr.splitlines():
         if "KVM" in line or "kvm" in line:
             return f"a guest died at once: {line.strip()}"

@@ -1,9 +1,9 @@
-"""Saved states: a guest as it was when it first came up, from which it starts again in a second.
+"""Saved states: a guest as it first came up, from which it can start again in a second.
 
-A state belongs to one guest of one configuration, with the disk as it was at that moment. All that
-a guest remembers is part of the key: image, options, identity, QEMU, and this package's scripts.
-A damaged state would be a guest that fails in strange ways: size and hash of
-each part are checked before it is used.
+A state belongs to one guest of one configuration, and contains the disk of the time of saving.
+Everything that a guest's memory depends on is part of the key: image, options, identity, QEMU, and
+this package's scripts. A guest from a damaged state would fail in strange ways, so size and hash of
+each part are checked before use.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _KEYS = ("client", "client.pub", "host", "host.pub")
 
 @dataclass(frozen=True, slots=True)
 class SavedGuest:
-    """A guest's saved state."""
+    """The files of a guest's saved state."""
 
     memory: Path
     disk: Path
@@ -46,7 +46,7 @@ class SavedGuest:
 
 
 class SavedStates:
-    """The saved states of one configuration, and the keys that its guests know, in `folder`."""
+    """The saved states of one configuration in `folder`, with the keys of its guests."""
 
     def __init__(self, folder: Path, tell: Callable[[str], None]) -> None:
         self.folder = folder
@@ -54,7 +54,7 @@ class SavedStates:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def keys(self) -> Keys:
-        """Return the keys that the saved guests know; the states go with keys that are damaged."""
+        """Return the keys of the saved guests; if the keys are damaged, the states are removed."""
         folder = self.folder / "keys"
         record = folder / "keys.json"
         with file_lock(self.folder.with_suffix(".lock")):
@@ -71,11 +71,11 @@ class SavedStates:
         return keys
 
     def identity(self, name: str) -> str:
-        """Return the identity of a guest, which must be the same at every start."""
+        """Return the identity (UUID) of a guest, which must be the same at every start."""
         return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self.folder.name}/{name}"))
 
     def find(self, name: str) -> SavedGuest | None:
-        """Return a guest's state, None when it was never saved whole; a damaged one is removed."""
+        """Return a guest's state; None if there is no complete one. A damaged state is removed."""
         folder = self.folder / name
         if not folder.exists():
             return None
@@ -90,9 +90,10 @@ class SavedStates:
     def save(
         self, name: str, domain: Any, *, disk: Path, initrd: Path, report: dict[str, str]
     ) -> SavedGuest:
-        """Stop a guest into a state; of two processes that save the same, the first one's stays.
+        """Stop a guest and save its state; if another process was faster, its state is kept.
 
-        QEMU reads the initramfs again at every start, although the guest has long used it.
+        The initramfs is saved also, because QEMU reads it at every start, even if the guest no
+        longer needs it.
         """
         new = self.folder / f"{name}.{uuid.uuid4().hex}"
         new.mkdir(mode=0o700)
@@ -117,7 +118,7 @@ class SavedStates:
         return saved
 
     def forget(self, name: str) -> None:
-        """Remove a state that did not start."""
+        """Remove a saved state from which the guest did not start."""
         shutil.rmtree(self.folder / name, ignore_errors=True)
 
 
@@ -129,7 +130,7 @@ def states_of(
     cache: Path,
     tell: Callable[[str], None],
 ) -> SavedStates:
-    """Return the states of a configuration."""
+    """Return the saved states of a configuration."""
     digest = hashlib.sha256()
     for text in (
         *(options.model_dump_json(), str(nodes), image.digest),

@@ -1,1 +1,1 @@
-"""Common parts of guests, hosts reached by ssh and nodes of a batch system."""
+"""Common parts of guests, of hosts reached by ssh, and of nodes of a batch system."""

@@ -70,7 +70,7 @@ class RemoteAllocation(HostsAllocation):
         """The nodes' MPI library."""
 
     def on_every_node(self, text: str, arguments: Sequence[Sequence[str]]) -> Sequence[Finished]:
-        """Run a shell script on all nodes in one conversation: a batch system starts one step."""
+        """Run a shell script on all nodes, in one step of a batch system if there is one."""
         alike: dict[tuple[str, ...], list[int]] = {}
         for node, of_node in enumerate(arguments):
             # A node whose name is its address finds that by itself, so that all lines are equal.
@@ -91,13 +91,13 @@ class RemoteAllocation(HostsAllocation):
         return finished
 
     def compare(self, flags: Mapping[str, Sequence[str]]) -> None:
-        """Limit nodes whose processors differ to the instruction set that all of them have."""
+        """Limit programs to the common instruction set of the nodes, if their processors differ."""
         self._common = common_set(flags)
         if self._common is not None:
             self._events.append(str(self._common))
 
     def load(self, software: Sequence[str]) -> None:
-        """Have modules and environments loaded before every command."""
+        """Load modules and environments before every command from now on."""
         self.loader = []
         try_software(self, software)
         self.loader = loader(software)
@@ -126,10 +126,10 @@ class RemoteAllocation(HostsAllocation):
         return None
 
     def repair(self) -> None:
-        """See that every node can be reached; called before each trial."""
+        """Check that every node can be reached; called before each trial."""
 
     def watching(self) -> AbstractContextManager[None]:
-        """Watch the nodes during a trial, where that is necessary."""
+        """Return a context that watches the nodes during a trial, if necessary."""
         return nullcontext()
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
@@ -148,7 +148,7 @@ class RemoteAllocation(HostsAllocation):
                 shutil.rmtree(self.session, ignore_errors=True)
 
     def _name_too_small(self, layout: Layout) -> None:
-        """Record, once for each layout, which nodes have too few cores for it."""
+        """Record, once for each layout, which nodes have too few cores for the layout."""
         small = self.too_small(layout)
         if not small or layout in self._named_too_small:
             return
@@ -167,7 +167,7 @@ class RemoteAllocation(HostsAllocation):
         self._events.append(f"{need}, and {cores}: they share cores there")
 
     def _confirm_missing(self, missing: Iterable[tuple[str, str]]) -> None:
-        """Complain about a program that a node lacks, also with its modules loaded."""
+        """Raise ToolMissing for a program that a node also lacks with its modules loaded."""
         indices = {node.name: index for index, node in enumerate(self.nodes)}
         without = (
             pair
@@ -177,7 +177,10 @@ class RemoteAllocation(HostsAllocation):
         super()._confirm_missing(without)
 
     def server_environment(self, env: Mapping[str, str]) -> dict[str, str]:
-        """Return our own: the server's is set on its node, and its starter here has no mark."""
+        """Return bareline's own environment, because a server's variables are set on its node.
+
+        The local program that starts the server has no mark.
+        """
         return local_environment()
 
     def exit_code_of(self, command: Command, ended: Finished) -> int:
@@ -190,12 +193,12 @@ class RemoteAllocation(HostsAllocation):
         return code
 
     def launch_environment(self, mark: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Return our own: the mark is set on the nodes."""
+        """Return bareline's own environment, because the trial's mark is set on the nodes."""
         return local_environment()
 
 
 class RemotePlatform(Platform[O_co]):
-    """A type of platform whose nodes build bareline's own programs by themselves."""
+    """A type of platform whose nodes can build bareline's own programs."""
 
     @classmethod
     def build(cls, spec: PlatformSpec[O_co], cache: Path) -> NativeBuild:
@@ -206,7 +209,7 @@ class RemotePlatform(Platform[O_co]):
 
     @classmethod
     def build_ahead(cls, spec: PlatformSpec[O_co], cache: Path) -> str:
-        """Build with this machine's library, as nodes mostly have the same."""
+        """Build for this machine's MPI library, which the nodes mostly also have."""
         options: Any = spec.options
         try:
             if not options.wanted:

@@ -1,4 +1,4 @@
-"""Options of a cluster's nodes: nodes that are left out, and the nodes of each switch."""
+"""Options of the nodes of a cluster, such as excluded nodes and the nodes of each switch."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SWITCH = re.compile(r"^SwitchName=(\S+) Level=0 .*?\bNodes=(\S+)", re.MULTILINE
 
 
 def _folded(value: Any) -> Any:
-    """Take one list of nodes, ``n[1-3],n7``, or several, and check the names."""
+    """Return the nodes of a list ``n[1-3],n7``, or of several lists; check the names."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         value = ",".join(map(str, value))
     return fold(unfold(value)) if isinstance(value, str) and value else value
@@ -38,22 +38,23 @@ _Path = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")]
 
 
 class ClusterOptions(ContainerKeys, PinningOptions):
-    """Options of a platform that is some of a cluster's nodes.
+    """Options of a platform that consists of nodes of a cluster.
 
-    - `exclude`: nodes that are left out, as ``n[1-3],n7``: bad ones by a survey.
-    - `switches`: the nodes of each switch, where no batch system reports them: ``{leaf1 =
+    - `exclude`: nodes that are not used, as ``n[1-3],n7``: for instance bad nodes that a survey
+      found.
+    - `switches`: the nodes of each switch, if no batch system reports them: ``{leaf1 =
       "n[1-16]"}``.
-    - `software`: modules and environments that the nodes load first, in this order:
+    - `software`: modules and environments that the nodes load before each program, in this order:
       ``module:openmpi/4.1``, ``spack:/path/of/an/environment``, ``conda:name``.
-    - `modules`: the same for environment modules alone, by their names, before `software`.
+    - `modules`: names of environment modules that the nodes load before `software`.
     - `mpi`: ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun on the nodes.
     - `subnet`, `device`: the network that MPI uses, e.g. ``10.0.0.0/24``, or its device, e.g.
-      ``ib0``; the library chooses without either.
-    - `transport`: how ranks talk.
-    - `native`: whether bareline's own programs are copied to the nodes, or the folder that they are
-      built in is ``shared`` by all of them.
-    - `folder`: folder of the nodes in which bareline makes its own, gone afterwards.
-    - `io_folder`: folder of the nodes whose file system I/O probes measure; `folder` without it.
+      ``ib0``; without either, the library chooses.
+    - `transport`: how ranks communicate.
+    - `native`: ``copy``, or ``shared`` if all nodes share the folder in which bareline's own
+      programs are built.
+    - `folder`: folder of the nodes in which bareline makes a folder, which is removed at the end.
+    - `io_folder`: folder of the nodes whose file system I/O probes measure; by default `folder`.
     """
 
     exclude: NodeList = ""
@@ -77,19 +78,22 @@ class ClusterOptions(ContainerKeys, PinningOptions):
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """All that is to be loaded, each as in `software`."""
+        """All modules and environments that the nodes load, each as in `software`."""
         return (*(f"module:{name}" for name in self.modules), *self.software)
 
     @property
     def excluded(self) -> list[str]:
-        """Names of the nodes that are left out."""
+        """Names of the nodes that are not used."""
         return unfold(self.exclude) if self.exclude else []
 
 
 def cluster_facts(
     names: Sequence[str], switches: Mapping[str, str], excluded: Iterable[str]
 ) -> dict[str, Scalar]:
-    """Return the nodes, their switches and the excluded nodes; `switches`: nodes by switch."""
+    """Return the facts of a cluster: its nodes, their switches and the excluded nodes.
+
+    - `switches`: the nodes of each switch.
+    """
     used = set(names)
     listing = []
     for switch, listed in switches.items():
@@ -104,9 +108,9 @@ def cluster_facts(
 
 
 def scattered(facts: Mapping[str, Scalar], asked: str | None) -> str:
-    """Explain that nodes hang on more switches than `asked`, as Slurm takes it: ``1@60``.
+    """Return a description if the nodes are on more switches than requested, else "".
 
-    "" if not.
+    - `asked`: the limit, in Slurm's form: ``1@60``.
     """
     count = str(facts.get(NODES_SWITCHES, "")).count(":")
     most = int(asked.partition("@")[0]) if asked else count
@@ -114,7 +118,7 @@ def scattered(facts: Mapping[str, Scalar], asked: str | None) -> str:
 
 
 def read_topology(text: str) -> dict[str, str]:
-    """Read the switches that have nodes out of ``scontrol show topology``."""
+    """Return the nodes of each switch from the output of ``scontrol show topology``."""
     switches = {}
     for name, nodes in _SWITCH.findall(text):
         with suppress(ValueError):

@@ -1,4 +1,7 @@
-"""Generated keys for nodes that bareline makes: pinned on both sides, and gone with the nodes."""
+"""Generated ssh keys of nodes that bareline makes; they are removed with the nodes.
+
+The nodes only accept the generated key, and ssh only accepts the nodes' generated host key.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from bareline.platforms.hosts.process import run_process
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Key pairs of one platform's nodes: one to log in with, one that every node shows."""
+    """The key pairs of one platform's nodes: a key for logins, and the host key of all nodes."""
 
     client: str
     client_public: str
@@ -20,7 +23,7 @@ class Keys:
 
 
 def make_keys(folder: Path) -> Keys:
-    """Generate both pairs, or read those that a folder already has."""
+    """Return both key pairs from a folder, or write new ones into it."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     texts = []
     for name in ("client", "host"):
@@ -37,10 +40,10 @@ def make_keys(folder: Path) -> Keys:
 def client_config(
     addresses: Mapping[str, str], *settings: str, key: str, known: str, pattern: str = "*"
 ) -> str:
-    """Write ssh's configuration for nodes that bareline has made: their key only, and pinned.
+    """Return the ssh configuration for nodes that bareline has made, with their keys only.
 
-    - `key`, `known`: the files of the key to log in with, and of the nodes' own.
-    - `pattern`: for which hosts it counts; one through which ssh jumps has settings of its own.
+    - `key`, `known`: the files of the key for logins, and of the nodes' host key.
+    - `pattern`: the hosts that the configuration applies to; a jump host has its own settings.
     """
     hosts = "".join(f"Host {name}\n  HostName {address}\n" for name, address in addresses.items())
     lines = (
@@ -58,6 +61,6 @@ def client_config(
 
 
 def known_hosts(keys: Keys, addresses: Sequence[str]) -> str:
-    """Pin the nodes' key under all their addresses; ``*`` means any."""
+    """Return known_hosts lines with the nodes' host key for all addresses; ``*`` means any."""
     kind, key = keys.host_public.split()[:2]
     return "".join(f"{address} {kind} {key}\n" for address in addresses)

@@ -1,8 +1,8 @@
-"""bareline's own programs on nodes: built there or here, copied to each node or seen by all.
+"""bareline's own programs on nodes: built on a node or here, then copied or shared.
 
-The build that `bareline build --on` has made on the first node, with its compilers against its MPI
-library, is taken first; then this machine builds, if it has the same library in the same version;
-then the first node builds.
+The build is chosen in this order. First, a build that `bareline build --on` made on the first node,
+with the node's compilers and MPI library. Second, a build of this machine, if it has the same
+library in the same version. Third, a build on the first node.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ _REMARK = re.compile(r"(lacks \S+ \S+|unseen \S+)$")
 class NativePrograms:
     """bareline's own programs on the nodes of an allocation.
 
-    - `target`: folder of the nodes for copies; the owner of the nodes removes it.
-    - `made`: returns this machine's build where it fits the nodes: guests have the libraries of
-      this machine.
+    - `target`: folder of the nodes for copies, which the allocation removes.
+    - `made`: returns this machine's build if it fits the nodes, as it does for guests with the same
+      libraries.
     """
 
     nodes: Nodes
@@ -72,7 +72,7 @@ class NativePrograms:
     _seen_at: str = field(default="", init=False)
 
     def folder(self) -> str:
-        """Return the folder of the programs, on every node; made and brought there if need be."""
+        """Return the folder of the programs on every node; build and copy them if necessary."""
         if self.way == "shared":
             self._seen_at = self._seen_at or self._share()
             return self._seen_at
@@ -85,13 +85,13 @@ class NativePrograms:
 
     @property
     def lies_in(self) -> str:
-        """A folder of the nodes, there before the programs are, in which they will be."""
+        """The parent folder of the programs on the nodes; it exists before the programs."""
         if self.way == "shared":
             return str(self.cache.absolute())
         return str(Path(self.target).parent)
 
     def forget(self, names: Sequence[str] | None = None) -> None:
-        """Take it that nodes have no copy any more: some, or all."""
+        """Record that some nodes, or all nodes, no longer have a copy of the programs."""
         if names is None:
             self.copied.clear()
         else:
@@ -99,7 +99,7 @@ class NativePrograms:
         self._seen_at = ""
 
     def _share(self) -> str:
-        """Return the folder of a build that all nodes see."""
+        """Return the folder of a build that all nodes share."""
         cached, machine = find_there(self.nodes)
         programs = cached.programs if cached else self._made_here(machine)
         programs = programs or build_there(self.nodes).programs
@@ -139,7 +139,7 @@ class NativePrograms:
         self._tell_lacking(lacking)
 
     def _tell_lacking(self, lines: Sequence[str]) -> None:
-        """Report the libraries that each node lacks, from lines like ``lacks NODE LIBRARY``."""
+        """Raise an error for the libraries that nodes lack, from lines ``lacks NODE LIBRARY``."""
         by_node: dict[str, list[str]] = {}
         for line in lines:
             _, name, *library = line.split()
@@ -148,7 +148,7 @@ class NativePrograms:
             self.tell(f"{name} lacks {listing(libraries)}: programs that want it fail there")
 
     def _receive(self, nodes: Sequence[int], folder: str, order: str, content: bytes) -> list[str]:
-        """Run the receiver on nodes, with its input; return its remarks."""
+        """Run the receiver script on nodes with its input, and return its printed lines."""
         text = script("answers") + script("receiver")
         lines = self.nodes.talk_lines(nodes, text, [folder, order])
 
@@ -173,7 +173,10 @@ class NativePrograms:
 
 
 def find_there(nodes: Nodes) -> tuple[NativeBuild | None, str]:
-    """Return the build of the first node with its compilers and library, and its architecture."""
+    """Return the first node's build for its compilers and library, and its architecture.
+
+    The build is None if the node's cache has none.
+    """
     answers = _ask(nodes, "find")
     machine = answers.get("machine", [""])[0]
     if "cached" not in answers:
@@ -213,7 +216,7 @@ def fetch(nodes: Nodes, build: Path) -> bytes:
 
 
 def _finished(answers: Mapping[str, Sequence[str]], host: str) -> NativeBuild:
-    """Return the build that a node's answers describe."""
+    """Return the build that the answers of a node describe."""
     words = ("target", "toolchain", "seconds")
     target, toolchain, seconds = (answers.get(word, [""])[0] for word in words)
     if not (target and toolchain and re.fullmatch(r"\d{1,9}(\.\d{1,9})?", seconds)):
@@ -232,7 +235,7 @@ def _finished(answers: Mapping[str, Sequence[str]], host: str) -> NativeBuild:
 
 
 def _ask(nodes: Nodes, order: str, sources: bytes = b"") -> dict[str, list[str]]:
-    """Run the builder on the first node; return its lines by their first word."""
+    """Run the builder script on the first node, and return its lines by their first word."""
     mpi = nodes.mpi
     where = nodes.nodes[0].name
     argv = ["sh", "-c", script("builder"), "sh", order, sources_key(source_folder())]
@@ -254,10 +257,9 @@ def _ask(nodes: Nodes, order: str, sources: bytes = b"") -> dict[str, list[str]]
 def _exchange(
     line: Sequence[str], content: bytes, participle: str, where: str
 ) -> tuple[bytes, int, str]:
-    """Send bytes to a command line.
+    """Send bytes to a command line; return its output, exit code, and the end of its errors.
 
-    Return its output, its exit code, and the end of its errors. `participle` is for messages: the
-    programs are not "built" or "read".
+    - `participle`: the verb in error messages: the programs are not "built" or "read".
     """
     output = HeadAndTail(_MOST_BYTES)
     timeout_s = 1800.0 if content else 60.0

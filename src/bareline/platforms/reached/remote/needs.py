@@ -1,4 +1,4 @@
-"""The requirements of bareline on nodes, checked before any of them is reserved."""
+"""Checks that nodes meet bareline's requirements, before any node is reserved."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def needs_line() -> list[str]:
 def read_needs(text: str, name: str = "") -> NodeLook:
     """Read the output of the script ``needs`` on a node.
 
-    - `name`: the node's name here; its own name for itself by default.
+    - `name`: name of the node; by default the name that the node reports.
 
     Raises PlatformError: the node reports no number of cores.
     """
@@ -39,7 +39,7 @@ def read_needs(text: str, name: str = "") -> NodeLook:
 
 
 def look_at(nodes: Nodes) -> tuple[NodeLook, ...]:
-    """Look at every node of an allocation."""
+    """Return the equipment of every node of an allocation."""
     answers = nodes.on_every_node(script("needs"), [_arguments() for _ in nodes.nodes])
     named = zip(nodes.nodes, answers, strict=True)
     return tuple(read_needs(answer.stdout, node.name) for node, answer in named)

@@ -1,7 +1,7 @@
-"""The software that a node loads before a program, and the MPI library that is then there.
+"""The software that a node loads before a program, and the MPI library that is then available.
 
-Environment Modules and Lmod were seen doing so; of Spack and conda the documented commands are used
-(``spack env activate --sh``, ``conda shell.bash hook``, ``micromamba shell hook``).
+Loading was tested with Environment Modules and Lmod. For Spack and conda, the documented commands
+are used (``spack env activate --sh``, ``conda shell.bash hook``, ``micromamba shell hook``).
 
 References
 ----------
@@ -42,9 +42,10 @@ _LISTS = {"module": "module avail", "spack": "spack env list", "conda": "conda e
 
 
 def loader(software: Sequence[str]) -> list[str]:
-    """Return the words before a command that load its software; none without software.
+    """Return the words that load software before a command; empty without software.
 
-    A login shell, because that is where systems define the command ``module``.
+    The words start a login shell, because systems define the command ``module`` only for login
+    shells.
     """
     if not software:
         return []
@@ -52,7 +53,7 @@ def loader(software: Sequence[str]) -> list[str]:
 
 
 def try_software(nodes: Nodes, software: Sequence[str]) -> None:
-    """See that every node can load it."""
+    """Check that every node can load the software."""
     if not software:
         return
     everyone = range(len(nodes.nodes))
@@ -68,7 +69,7 @@ def try_software(nodes: Nodes, software: Sequence[str]) -> None:
 
 
 def find_remote_mpi(nodes: Nodes, choice: str) -> MpiInstallation:
-    """Find the MPI library of the first node."""
+    """Return the MPI library of the first node."""
     where = nodes.nodes[0].name
     names: Sequence[str] = (choice, f"{choice}/bin/mpirun", f"{choice}/mpirun")
     if choice in LAUNCHERS or choice == "auto":

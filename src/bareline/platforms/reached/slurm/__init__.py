@@ -1,4 +1,4 @@
-"""Nodes of a Slurm cluster."""
+"""The platform type of nodes of a Slurm cluster."""
 
 from bareline.platforms.reached.slurm.platform import SlurmPlatform
 

@@ -1,4 +1,4 @@
-"""Nodes of a Slurm cluster in use: how they come, run trials, are replaced and go."""
+"""Nodes of a Slurm cluster in use: their allocation, trials, replacement and release."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from bareline.vocabulary.nodeset import fold, nodes_text
 
 
 class NodesLost(PlatformError):
-    """The allocation, or a node of it, ended in mid-trial."""
+    """Raised if the allocation, or one of its nodes, ended during a trial."""
 
 
 class SlurmAllocation(RemoteAllocation):
-    """Nodes, as many as wanted, on which every command is a step of one job, which has begun."""
+    """The nodes of one Slurm job that has started; every command is a step of the job."""
 
     quotes = False
     lost_hint = "the allocation is renewed without the node"
@@ -58,7 +58,7 @@ class SlurmAllocation(RemoteAllocation):
         self._use(state)
 
     def _use(self, state: JobState) -> None:
-        """Take the nodes of a job that has begun."""
+        """Use the nodes of a job that has started."""
         names = state.nodes[: self._wanted]
         self.nodes = tuple(Node(name, name, 1) for name in names)
         self._native.forget()
@@ -71,7 +71,7 @@ class SlurmAllocation(RemoteAllocation):
         self.load(self._options.wanted)
 
     def _describe(self, names: Sequence[str]) -> dict[str, Description]:
-        """Let the nodes, which may have to wake up, describe themselves."""
+        """Return the nodes' descriptions of themselves; a node may first have to wake up."""
         text = script("answers") + script("description") + "describe\nsay ready\nstay\n"
         lines = self.talk_lines(range(len(names)), text, [])
         with conversation(lines, commands.outside_environment()) as talk:
@@ -86,7 +86,7 @@ class SlurmAllocation(RemoteAllocation):
     # How programs are started --------------------------------------------------------------------
 
     def _step(self, names: Sequence[str], cwd: str | None = None) -> list[str]:
-        """Return the beginning of a step that runs one task on each of some nodes."""
+        """Return the first words of a step that runs one task on each of some nodes."""
         count = len(names)
         line = ["srun", f"--jobid={self._job.number}", "--overlap", "--mpi=none"]
         if self._binds:
@@ -108,7 +108,7 @@ class SlurmAllocation(RemoteAllocation):
     def talk_lines(
         self, nodes: Sequence[int], text: str, arguments: Sequence[str]
     ) -> Mapping[tuple[str, ...], Sequence[str]]:
-        """Return the command line of one step for all nodes: a step costs a third of a second."""
+        """Return the command line of one step for all nodes; each step would take 0.3 s."""
         names = [self.nodes[node].name for node in nodes]
         argv = [*self.loader, "sh", "-c", text, "sh", "-", *arguments]
         return {tuple(names): [*self._step(names), *argv]}
@@ -174,17 +174,21 @@ class SlurmAllocation(RemoteAllocation):
         return commands.SRUN_ADDS.sub("", text)
 
     def job_exit_code(self, code: int, stderr: str) -> int:
-        """Return the code of the rank that failed where srun gives that of those it ended then."""
+        """Return the exit code of the rank that failed first.
+
+        srun may return the code of ranks that it ended because of the failure.
+        """
         if self._options.launcher != "srun" or code not in commands.ENDED_BY_SRUN:
             return code
         first = commands.first_ending(stderr)
         return code if first is None else first
 
     def launch_environment(self, mark: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Return the environment for srun: nothing of a job that bareline itself is part of.
+        """Return the environment for srun, without variables of a job that contains bareline.
 
-        The fence is not left to Slurm's choice: with it Open MPI 4.1 never ended MPI_Init in
-        8 of 95 launches, and in none of 95 with this one; see docs/how-to/clusters.md.
+        A variable sets the algorithm of the PMIx fence. With Slurm's own choice, MPI_Init of Open
+        MPI 4.1 never returned in 8 of 95 launches, with this algorithm in 0 of 95; see
+        docs/how-to/clusters.md.
         """
         return {"SLURM_PMIX_FENCE": "tree", **commands.outside_environment()}
 
@@ -200,7 +204,7 @@ class SlurmAllocation(RemoteAllocation):
     # Trials --------------------------------------------------------------------------------------
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Execute a command, once more where ranks crashed before they printed anything."""
+        """Execute a command, and repeat it once if ranks crashed before they printed anything."""
         output = self._run_on_nodes(command, layout, timeout_s)
         why = self._why_not_up(command, output)
         if not why:
@@ -211,7 +215,10 @@ class SlurmAllocation(RemoteAllocation):
         return replace(again, caveats=(*again.caveats, STARTUP_REPEATED))
 
     def _why_not_up(self, command: Command, output: Output) -> str:
-        """Describe how a launch failed to start, as with `srun --mpi=pmix` now and then."""
+        """Return the reason why a launch failed to start, else "".
+
+        Launches with `srun --mpi=pmix` sometimes fail.
+        """
         by_srun = command.mpi and self._options.launcher == "srun"
         if not by_srun or output.stdout or output.timed_out or output.exit_code == 0:
             return ""
@@ -223,7 +230,7 @@ class SlurmAllocation(RemoteAllocation):
         return ""
 
     def _run_on_nodes(self, command: Command, layout: Layout, timeout_s: float) -> Output:
-        """Execute a command; where a node or the allocation ends during it, again on new nodes."""
+        """Execute a command; if a node or the allocation is lost, repeat it on new nodes."""
 
         def once() -> Output:
             try:
@@ -249,7 +256,10 @@ class SlurmAllocation(RemoteAllocation):
             raise lost
 
     def _find_lost(self) -> NodesLost | None:
-        """Return the lost part of the allocation; raise TimeUp where bareline runs in that job."""
+        """Return the lost part of the allocation, or None.
+
+        Raises TimeUp: bareline itself runs in the job that ended.
+        """
         state = commands.settled_state(self._job.number)
         self._job.see_own_end(state)
         clause, hint = state.ending
@@ -266,7 +276,10 @@ class SlurmAllocation(RemoteAllocation):
         return NodesLost(ended, where=nodes_text(names), hint=hint)
 
     def _see_time(self, timeout_s: float) -> None:
-        """Renew an allocation that ends before a trial does, or raise TimeUp: it is inherited."""
+        """Renew an allocation whose time limit comes before a trial's.
+
+        Raises TimeUp: the allocation is inherited, so it cannot be renewed.
+        """
         state = commands.job_state(self._job.number)
         if not state.runs:
             lost = self._find_lost()
@@ -283,7 +296,10 @@ class SlurmAllocation(RemoteAllocation):
         self._renew()
 
     def _replace(self, lost: NodesLost, then: str) -> None:
-        """Replace the lost nodes by other nodes, or raise NodesLost: there are none."""
+        """Replace the lost nodes by other nodes.
+
+        Raises NodesLost: there are no other nodes.
+        """
         self._events.append(f"{lost}; {then}")
         try:
             self._renew(orderly=False)

@@ -1,4 +1,4 @@
-"""Requests to Slurm, and the reading of its answers."""
+"""Requests to Slurm, and the parsing of its answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KEEP = ("SLURM_CONF", "SLURM_PMIX_FENCE")
 
 
 def outside_environment() -> dict[str, str]:
-    """Return the environment for asking Slurm, free of the job that this process may be part of."""
+    """Return the environment for Slurm's commands, without the job that contains this process."""
     return {
         name: value
         for name, value in local_environment().items()
@@ -28,18 +28,18 @@ def outside_environment() -> dict[str, str]:
 
 
 def ask(*argv: str, timeout_s: float = 60.0) -> Finished:
-    """Run one of Slurm's programs."""
+    """Run one of Slurm's programs, and return its result."""
     return run_process(argv, env=outside_environment(), timeout_s=timeout_s)
 
 
 def run_checked(*argv: str) -> str:
-    """Run one of Slurm's programs and return its output."""
+    """Run one of Slurm's programs and return its output; raise an error if the program fails."""
     failed = f"`{argv[0]}` failed"
     return ask(*argv).require_success(failed, hint="check that `sinfo` works here").stdout
 
 
 def last_line(text: str) -> str:
-    """Return the last line of a program's complaint."""
+    """Return the last line of a program's error output."""
     return text.strip().rpartition("\n")[2].strip()[:300]
 
 
@@ -64,9 +64,9 @@ _SIGNALS = {signal.strsignal(number): int(number) for number in signal.valid_sig
 def first_ending(stderr: str) -> int | None:
     """Return the exit code of a step's first failed task, from srun's messages.
 
-    srun itself gives the largest code of all tasks. When one fails it ends the rest by SIGTERM,
-    whose 143 is the consequence; the first task that it names is the cause.
-    None where it names none, or in words that are not known.
+    srun itself returns the largest code of all tasks. If a task fails, srun ends all other tasks by
+    SIGTERM, so that these have code 143. The first task in srun's messages is therefore the cause.
+    None if the messages name no task, or are not understood.
     """
     ending = _TASK_ENDED.search(stderr)
     if ending is None:
@@ -86,7 +86,10 @@ NEVER = re.compile(
 
 
 def waiting(name: str) -> str:
-    """Ask why a job of this user, by its name, waits: ``Resources``; "" where none does."""
+    """Return the reason why a job of this user waits, e.g. ``Resources``; "" if no job waits.
+
+    - `name`: name of the job.
+    """
     line = ("squeue", "--me", "--noheader", f"--name={name}", "--states=PD", "--format=%r")
     try:
         reasons = ask(*line, timeout_s=10.0).stdout.split("\n")
@@ -111,10 +114,10 @@ _ENDINGS = {
 
 @dataclass(frozen=True, slots=True)
 class JobState:
-    """The state of a job.
+    """The state of a Slurm job.
 
-    - `state`: as Slurm calls it: ``RUNNING``, ``TIMEOUT``, ``NODE_FAIL`` ...
-    - `left_s`: time until its limit; None where there is none.
+    - `state`: name of the state in Slurm: ``RUNNING``, ``TIMEOUT``, ``NODE_FAIL`` ...
+    - `left_s`: time until the job's limit, in s; None if it has no limit.
     """
 
     state: str
@@ -124,19 +127,19 @@ class JobState:
 
     @property
     def runs(self) -> bool:
-        """Whether its nodes can be used; past its limit it starts no step, however it is called."""
+        """Whether the job's nodes can be used; past its limit a job in any state starts no step."""
         return self.state == "RUNNING" and self.left_s != 0
 
     @property
     def ending(self) -> tuple[str, str]:
-        """Describe its end as a clause, and the next step."""
+        """Return a clause that describes the job's end, and the next step for the user."""
         state = "TIMEOUT" if self.state == "RUNNING" and self.left_s == 0 else self.state
         clause, hint = _ENDINGS.get(state, ("has ended", "see `scontrol show job`"))
         return f"{clause} ({state})", hint
 
 
 def job_state(job: str) -> JobState:
-    """Ask for the state of a job; one that Slurm has forgotten is ``GONE``."""
+    """Return the state of a job; ``GONE`` if Slurm has forgotten the job."""
     columns = "--Format=State:20,TimeLeft:24,NodeList:4000,Reason:60"
     ended = ask("squeue", "--noheader", f"--jobs={job}", "--states=all", columns)
     line = ended.stdout.strip("\n").partition("\n")[0]
@@ -148,7 +151,7 @@ def job_state(job: str) -> JobState:
 
 
 def settled_state(job: str) -> JobState:
-    """Ask for the state of a job; if its steps are just being ended, wait for the reason."""
+    """Return the state of a job; if the job's steps are just ending, wait for the reason."""
     deadline = time.monotonic() + 30.0
     while (state := job_state(job)).state == "COMPLETING" and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -156,9 +159,9 @@ def settled_state(job: str) -> JobState:
 
 
 def requeued(job: str) -> str:
-    """Explain that Slurm has started our own job again, and how it ended before.
+    """Return an explanation if Slurm has requeued the job that contains bareline, else "".
 
-    "" if it has not.
+    The text includes how the job ended before.
     """
     restarts = os.environ.get("SLURM_RESTART_COUNT", "")
     why = ""
@@ -173,10 +176,10 @@ def requeued(job: str) -> str:
 
 
 def read_time_s(text: str) -> float | None:
-    """Read ``[days-][[hours:]minutes:]seconds``; None where there is no limit.
+    """Return the seconds of ``[days-][[hours:]minutes:]seconds``; None if there is no limit.
 
-    Slurm looks for jobs that are past their limit twice a minute. Until then they run on, with an
-    invalid remaining time.
+    Slurm ends jobs past their limit only twice a minute. Until then such a job continues, and its
+    remaining time is invalid.
     """
     if text == "INVALID":
         return 0.0
@@ -198,7 +201,10 @@ def broken_nodes(names: tuple[str, ...]) -> list[str]:
 
 
 def most_cores(partition: str | None) -> int | None:
-    """Return the cores of the largest node of a partition, or of any; None where it is unknown."""
+    """Return the cores of the largest node of a partition, or of any node.
+
+    None if Slurm does not answer.
+    """
     where = [f"--partition={partition}"] if partition else []
     try:
         ended = ask("sinfo", "--noheader", "--format=%c", *where, timeout_s=10.0)
@@ -209,7 +215,10 @@ def most_cores(partition: str | None) -> int | None:
 
 
 def own_job() -> str:
-    """Return the job that this process is part of, or raise PlatformError: it is part of none."""
+    """Return the number of the job that contains this process.
+
+    Raises PlatformError: the process is not part of a job.
+    """
     if "SLURM_JOB_ID" not in os.environ:
         raise PlatformError(
             "bareline does not run inside a Slurm allocation",

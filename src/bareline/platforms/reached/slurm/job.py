@@ -1,4 +1,4 @@
-"""An allocation of nodes, made by bareline or inherited, and released on every exit."""
+"""A Slurm allocation, made by bareline or inherited, and released on every exit."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _ASKED: Counter[str] = Counter()
 
 
 class _Queue:
-    """Checks, now and then, why a job waits, and reports each new `reason` in Slurm's word."""
+    """A periodic check why a job waits, which reports each new `reason` in Slurm's word."""
 
     def __init__(self, job: str) -> None:
         self._job = job
@@ -72,7 +72,7 @@ class _Queue:
         self.is_hopeless = False
 
     def look(self) -> bool:
-        """Return whether the job can never start, by two equal reasons."""
+        """Return whether the job can never start: Slurm gave such a reason twice in sequence."""
         if time.monotonic() < self._next:
             return self.is_hopeless
         before = self.reason
@@ -88,7 +88,10 @@ class _Queue:
 
 
 class SlurmJob:
-    """An allocation in use; `name` is that of the platform whose `max_jobs` counts."""
+    """A Slurm allocation in use.
+
+    - `name`: the platform's name, by which jobs are counted for `max_jobs`.
+    """
 
     def __init__(self, options: SlurmOptions, name: str = "") -> None:
         self._options = options
@@ -99,11 +102,11 @@ class SlurmJob:
 
     @property
     def inherited(self) -> bool:
-        """Whether its release is not up to bareline."""
+        """Whether the allocation was inherited, so that bareline must not release it."""
         return self._options.allocation == "inherit"
 
     def begin(self, nodes: int, excluded: Sequence[str] = ()) -> commands.JobState:
-        """Get nodes."""
+        """Get an allocation of nodes, and return its state."""
         if self.inherited:
             self.number = commands.own_job()
         else:
@@ -154,7 +157,7 @@ class SlurmJob:
         )
 
     def _file_patterns(self) -> list[str]:
-        """Return patterns of the files that this bareline makes on nodes."""
+        """Return patterns of the files that this bareline process makes on nodes."""
         options = self._options
         mark = owner_mark()
         folders = dict.fromkeys((options.folder, options.io_folder or options.folder))
@@ -163,7 +166,10 @@ class SlurmJob:
         return patterns
 
     def see_own_end(self, state: commands.JobState) -> None:
-        """Wait for the end of the job that this process is part of; raise TimeUp if it is late."""
+        """Wait for the end of the job that contains this process.
+
+        Raises TimeUp: the job does not end in time.
+        """
         if self.inherited and not state.runs:
             # Slurm starts it again where the job was requeued. Until it has ended it, every trial
             # that is left would fail at once, and then there was nothing left to do.
@@ -172,7 +178,10 @@ class SlurmJob:
             raise TimeUp(f"the allocation {self.number} {clause}", hint=hint)
 
     def end(self, *, orderly: bool = True) -> None:
-        """Release the nodes; idempotent. `orderly`: every step ended and removed its files."""
+        """Release the nodes; idempotent.
+
+        - `orderly`: whether every step has ended and removed its files.
+        """
         holder = self._holder
         self._holder = None
         if holder is None:
@@ -187,7 +196,7 @@ class SlurmJob:
 
 
 def _refusal(ended: Finished, queue: _Queue, queue_s: float) -> PlatformError:
-    """Return the reason why salloc gave no allocation; `NotNow` where another try may do."""
+    """Return the error for an salloc that got no allocation; `NotNow` if a retry may succeed."""
     if queue.is_hopeless:
         return PlatformError(
             f"Slurm never starts this request: {queue.reason}",
@@ -206,7 +215,10 @@ def _refusal(ended: Finished, queue: _Queue, queue_s: float) -> PlatformError:
 
 
 def clean() -> list[str]:
-    """Release the allocations of this machine's killed barelines; return a line for each."""
+    """Release the allocations of killed bareline processes of this machine.
+
+    Return a line for each.
+    """
     removed: list[str] = []
     with contextlib.suppress(PlatformError):
         jobs = ("squeue", "--me", "--states=R,PD", "--noheader", "--Format=JobID:20,Name:80")

@@ -1,4 +1,4 @@
-"""A look at a free node of a Slurm cluster, by a step of a second that reserves nothing."""
+"""An inspection of a free node of a Slurm cluster, by a step of a second, without a reservation."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _BUSY = re.compile(r"nodes are busy|[Ii]mmediate|not available now")
 
 
 def look_at_free_node(words: Sequence[str], software: Sequence[str] = ()) -> NodeLook:
-    """Look at one node that is free now.
+    """Return the equipment of a node that is free now.
 
-    - `words`: how the nodes are requested, as ``salloc`` and ``sbatch`` take it.
-    - `software`: modules and environments that are loaded there first.
+    - `words`: the request for nodes, in options of ``salloc`` and ``sbatch``.
+    - `software`: modules and environments that the node loads first.
 
-    Raises NotNow: none is free within some seconds.
+    Raises NotNow: no node is free within some seconds.
     Raises PlatformError: Slurm refuses the request, or the node does not answer.
     """
     # A separate job on a node that may be shared; options that come later count.
@@ -40,9 +40,9 @@ def look_at_free_node(words: Sequence[str], software: Sequence[str] = ()) -> Nod
 
 
 def cores_of_nodes(partition: str | None) -> dict[str, int]:
-    """Return the cores of the nodes of a partition, or of all, as Slurm's configuration has them.
+    """Return the cores of each node of a partition, or of all, from Slurm's configuration.
 
-    Empty where Slurm does not answer.
+    Empty if Slurm does not answer.
     """
     where = [f"--partition={partition}"] if partition else []
     try:

@@ -17,16 +17,18 @@ class SlurmOptions(ClusterOptions):
     """Options of a platform of nodes of a Slurm cluster.
 
     - `nodes`: number of nodes.
-    - `allocation`: ``hold`` asks for an allocation and keeps it for the whole run; ``inherit`` uses
-      the allocation of bareline itself, inside ``sbatch`` or ``salloc``.
-    - `partition`, `account`, `qos`, `constraint`, `reservation`: as ``salloc`` takes them.
-    - `switch_count`: on how many switches the nodes may hang, and how long to wait for such, as
-      ``salloc --switches`` takes it: ``1@60``.
-    - `exclusive`: whether the nodes are shared with no other job.
-    - `time_min`: time limit of an allocation; a new one is asked for when it ends.
-    - `max_jobs`: most allocations that one `run` or `continue` asks for; any number without it.
-    - `queue_s`: how long to wait in the queue before giving up.
-    - `launcher`: ``srun``, or the library's own ``mpirun`` from where bareline runs.
+    - `allocation`: ``hold`` requests an allocation and keeps it for the whole run; ``inherit`` uses
+      the allocation in which bareline itself runs, inside ``sbatch`` or ``salloc``.
+    - `partition`, `account`, `qos`, `constraint`, `reservation`: values of the ``salloc`` options
+      of these names.
+    - `switch_count`: largest number of switches that connect the nodes, and how long to wait for
+      such nodes, in the form of ``salloc --switches``: ``1@60``.
+    - `exclusive`: whether other jobs are kept off the nodes.
+    - `time_min`: time limit of an allocation in minutes; at its end a new allocation is requested.
+    - `max_jobs`: limit for the number of allocations that one `run` or `continue` requests;
+      unlimited by default.
+    - `queue_s`: time limit in s for the wait in the queue.
+    - `launcher`: ``srun``, or the library's ``mpirun``, started on the machine of bareline.
     - `mpi_type`: the value of ``srun --mpi``: ``pmix`` for Open MPI, ``pmi2`` for an MPICH without
       PMIx.
     - `switches`: the nodes of each switch; by default from `scontrol show topology`.
@@ -54,11 +56,11 @@ class SlurmOptions(ClusterOptions):
 
     @property
     def has_library_here(self) -> bool:
-        """Whether this machine, a login node of the cluster, has the nodes' own MPI library."""
+        """Whether this machine, a login node of the cluster, has the nodes' MPI library."""
         return self.native == "shared" and not self.wanted and shutil.which("mpirun") is not None
 
     def request(self) -> list[str]:
-        """Return the words with which ``salloc`` and ``sbatch`` are asked for the nodes."""
+        """Return the options of ``salloc`` and ``sbatch`` that request the nodes."""
         words = [f"--nodes={self.nodes}", f"--time={self.time_min}"]
         for name in ("partition", "account", "qos", "constraint", "reservation"):
             value = getattr(self, name)

@@ -1,4 +1,4 @@
-"""The platform type ``slurm``: how nodes of a Slurm cluster are found, looked at and acquired."""
+"""The platform type ``slurm``: how nodes of a Slurm cluster are inspected and acquired."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bareline.vocabulary.platform import PlatformSpec
 
 
 class SlurmPlatform(RemotePlatform[SlurmOptions]):
-    """Nodes of a Slurm cluster."""
+    """The platform type of nodes of a Slurm cluster."""
 
     type_name = "slurm"
     summary = "nodes of a Slurm cluster, in an allocation that bareline requests or inherits"
@@ -50,7 +50,7 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
 
     @classmethod
     def cores(cls, spec: PlatformSpec[SlurmOptions], layout: Layout) -> int | None:
-        """Ask Slurm, without an allocation, where the platform's file has no value."""
+        """Return the cores from the platform file, or else from Slurm, without an allocation."""
         cores = super().cores(spec, layout)
         if cores is not None or shutil.which("sinfo") is None:
             return cores
@@ -61,7 +61,7 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
 
     @classmethod
     def look(cls, spec: PlatformSpec[SlurmOptions], context: Context) -> tuple[NodeLook, ...]:
-        """Look at a node that is free now; the rest counts by the cores that Slurm reports."""
+        """Return the equipment of a free node, and the cores of other nodes as Slurm reports."""
         options = spec.options
         seen = look_at_free_node(options.request(), options.wanted)
         listed = cores_of_nodes(options.partition)
@@ -70,7 +70,7 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
 
     @classmethod
     def build(cls, spec: PlatformSpec[SlurmOptions], cache: Path) -> NativeBuild:
-        """Build on a node, or here where the cache is shared and this machine has the library."""
+        """Build on a node, or here if nodes share the cache and this machine has the library."""
         if spec.options.has_library_here:
             return build_here(spec.options.mpi, cache)
         return super().build(spec, cache)

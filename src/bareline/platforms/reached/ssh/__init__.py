@@ -1,4 +1,4 @@
-"""Hosts that are reached by ssh: a cluster in the basement, without a batch system."""
+"""The platform type of hosts that are reached by ssh, such as a cluster without batch system."""
 
 from bareline.platforms.reached.ssh.platform import SshPlatform
 

@@ -1,6 +1,6 @@
-"""One connection to each host, kept open: all further commands go through it.
+"""An open ssh connection to each host, which all further commands use.
 
-Everything is the user's own OpenSSH: its configuration, agents, known hosts and jump hosts. The
+bareline uses the user's OpenSSH with its configuration, agents, known hosts and jump hosts. The
 connection also carries a script that keeps the host's lock and cleans up when bareline ends.
 """
 
@@ -31,7 +31,7 @@ _KEEPER = re.compile(r"(\d{1,10}) (\d{1,20})")
 
 
 def configured(name: str, config: Path | None) -> dict[str, str]:
-    """Ask ssh how it would reach a host: its settings for that name."""
+    """Return the settings of ssh for a host."""
     argv = ["ssh", *_config_option(config), "-G", name]
     lines = run_process(argv, timeout_s=10.0).stdout.splitlines()
     return dict(line.split(" ", 1) for line in lines if " " in line)
@@ -44,7 +44,10 @@ def _config_option(config: Path | None) -> list[str]:
 
 
 def has_address(name: str, config: Path | None) -> bool:
-    """Return, sending nothing, whether ssh finds a host's address; a proxy's is unknown here."""
+    """Return whether ssh finds the address of a host, without sending anything to it.
+
+    The address of a host behind a proxy cannot be checked here.
+    """
     settings = configured(name, config)
     if "hostname" not in settings or settings.keys() & {"proxyjump", "proxycommand"}:
         return True
@@ -56,7 +59,7 @@ def has_address(name: str, config: Path | None) -> bool:
 
 
 class Connection:
-    """The connection to one host; its socket is in the private `folder` with a short path."""
+    """The connection to one host; its socket is in the private `folder`, which has a short path."""
 
     def __init__(self, name: str, options: SshOptions, folder: Path) -> None:
         self.name = name
@@ -75,11 +78,14 @@ class Connection:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing represents the host: it was never started, or its connection ended."""
+        """Whether there is no connection: it was never started, or has ended."""
         return self.peer is None or self.peer.has_ended
 
     def start(self, abandoned: str = "") -> None:
-        """Begin to log in and take the host, from an `abandoned` process (number and start)."""
+        """Begin to log in and to lock the host.
+
+        - `abandoned`: number and start time of a dead process, whose lock is taken over.
+        """
         keeper = _KEEPER.fullmatch(abandoned or self._earlier)
         close_all([self])
         text = house_script() + script("description") + script("keeper")
@@ -110,7 +116,7 @@ class Connection:
             raise
 
     def _answers(self) -> Mapping[str, Sequence[str]]:
-        """Return the host's description lines, until it is ready or silent."""
+        """Return the host's description lines, as soon as it is ready or silent."""
         assert self.peer is not None
         with listening([self.peer]) as talk:
             with suppress(PlatformError):
@@ -118,7 +124,7 @@ class Connection:
             return talk.said[self.name]
 
     def _refusal(self, answers: Mapping[str, Sequence[str]]) -> PlatformError:
-        """Return the reason why the host is not ready."""
+        """Return the error that explains why the host is not ready."""
         assert self.peer is not None
         if "busy" in answers:
             return NotNow(
@@ -135,7 +141,7 @@ class Connection:
         return kind(f"no ssh: {reason}", where=self.name, hint=_hint(reason, self.name))
 
     def command(self) -> list[str]:
-        """Return ssh with its options, without the host: through the open connection only."""
+        """Return the ssh command, without the host, that only uses the open connection."""
         # ssh would log in again where the open connection is gone, and hang where the host is.
         return self._ssh("no", "ProxyCommand=false")
 
@@ -153,14 +159,14 @@ class Connection:
 
 
 def close_all(connections: Sequence[Connection]) -> None:
-    """End connections and remove their leftovers, all at once: each takes a moment."""
+    """End connections and remove their leftovers, all at the same time, as each takes a moment."""
     leave_all(connection.peer for connection in connections if connection.peer is not None)
     for connection in connections:
         connection._close()
 
 
 def _safe(name: str) -> str:
-    """Replace the characters of a name that a path of a host should not have."""
+    """Return a name without characters that a path on a host should not have."""
     return re.sub(r"[^\w.-]", "_", name)
 
 

@@ -32,7 +32,7 @@ def read_inventory(path: Path, group: str | None = None) -> list[str]:
     Raises
     ------
     PlatformError
-        It cannot be read, is damaged or exceeds its bounds, or names no such group or no hosts.
+        The file cannot be read, is damaged, is too large, or lacks the group or any host.
     """
     try:
         data = read_bounded(path, DESCRIPTION.size_bytes)
@@ -56,21 +56,27 @@ def read_inventory(path: Path, group: str | None = None) -> list[str]:
 
 @dataclass(slots=True)
 class _Groups:
-    """Groups of an inventory: their own hosts, and the groups within them."""
+    """The groups of an inventory: their own hosts, and their child groups."""
 
     hosts: dict[str, list[str]] = field(default_factory=dict)
     children: dict[str, list[str]] = field(default_factory=dict)
     count: int = 0
 
     def add_group(self, name: str) -> None:
-        """Add a group unless it is there; raises ValueError: there are too many."""
+        """Add a group, unless it exists.
+
+        Raises ValueError: there are too many groups.
+        """
         self.hosts.setdefault(name, [])
         self.children.setdefault(name, [])
         if len(self.hosts) > MOST_GROUPS:
             raise ValueError(f"it has more than {MOST_GROUPS:,} groups")
 
     def add_hosts(self, group: str, text: str) -> None:
-        """Add the hosts of a range; raises ValueError: it is none, or there are too many."""
+        """Add the hosts of a range.
+
+        Raises ValueError: the text is not a range, or there are too many hosts.
+        """
         names = unfold(text)
         self.count += len(names)
         if self.count > MOST_HOSTS:
@@ -78,7 +84,7 @@ class _Groups:
         self.hosts[group] += names
 
     def hosts_of(self, names: Iterable[str]) -> list[str]:
-        """Return the hosts of groups, and of the groups within them, each host once."""
+        """Return the hosts of groups and of their child groups, each host once."""
         hosts: dict[str, None] = {}
         seen: set[str] = set()
         for name in names:
@@ -94,7 +100,10 @@ class _Groups:
 
 
 def _ini_groups(data: bytes) -> _Groups:
-    """Read sections of hosts; ``[x:children]`` joins groups, ``[x:vars]`` is left alone."""
+    """Return the groups of an INI inventory.
+
+    ``[x:children]`` adds child groups to a group; ``[x:vars]`` is ignored.
+    """
     groups = _Groups()
     name = "ungrouped"
     kind = ""
@@ -139,7 +148,10 @@ def _yaml_groups(data: bytes, path: Path) -> _Groups:
 
 
 def _read_yaml_groups(groups: _Groups, content: Any, place: str) -> list[str]:
-    """Read the groups of a table; `place`: the key that it has. Returns their names."""
+    """Read the groups of a table, and return their names.
+
+    - `place`: the key of the table.
+    """
     tables = table_at(content, place or "the inventory")
     for name, table in tables.items():
         key = f"{place}.{name}" if place else name
@@ -158,12 +170,12 @@ def _read_yaml_groups(groups: _Groups, content: Any, place: str) -> list[str]:
 class ReachedOptions(ClusterOptions):
     """Options of nodes on which programs are started over ssh.
 
-    - `launcher`: where mpirun starts: on the ``first`` host, which must be able to log in to every
-      other host, or ``here``, on this machine, which the hosts must be able to reach.
+    - `launcher`: the machine on which mpirun starts: the ``first`` host, which must be able to log
+      in to every other host, or ``here``, this machine, which the hosts must be able to reach.
     - `subnet`, `device`: the network that MPI uses, e.g. ``10.0.0.0/24``, or its device, e.g.
-      ``ib0``. Without either the library chooses, and hosts are known by the address that leads to
-      their name.
-    - `connect_s`: how long a host may take to answer.
+      ``ib0``. Without either the library chooses, and a host has the address to which its name
+      resolves.
+    - `connect_s`: time limit in s for the first answer of a host.
     """
 
     launcher: Literal["first", "here"] = "first"
@@ -173,10 +185,11 @@ class ReachedOptions(ClusterOptions):
 class SshOptions(ReachedOptions):
     """Options of a platform of hosts reached by ssh.
 
-    - `hosts`: their names for ssh, with ranges as ``n[1-4]``.
-    - `inventory`, `group`: an inventory of Ansible (INI or YAML) instead, and a group of it.
-    - `config`: configuration of ssh; the user's own without it.
-    - `agent`: program with which the first host reaches the rest.
+    - `hosts`: names of the hosts for ssh, with ranges such as ``n[1-4]``.
+    - `inventory`, `group`: an Ansible inventory (INI or YAML) in place of `hosts`, and a group of
+      it.
+    - `config`: configuration file of ssh; by default the user's own.
+    - `agent`: program with which the first host logs in to the other hosts.
     """
 
     hosts: tuple[str, ...] = ()
@@ -187,7 +200,7 @@ class SshOptions(ReachedOptions):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names for ssh of all hosts that are not left out."""
+        """The names for ssh of all hosts that are not excluded."""
         left_out = set(self.excluded)
         return tuple(name for name in self._named if name not in left_out)
 

@@ -1,4 +1,4 @@
-"""The platform type ``ssh``: hosts are taken, used through one open connection each, given back."""
+"""The platform type ``ssh``: hosts are locked, used through an open connection, and released."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _FOLDER = "bl-ssh-"
 
 
 class SshAllocation(RemoteAllocation):
-    """Hosts reached by ssh."""
+    """The hosts of a platform that are reached by ssh."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class SshAllocation(RemoteAllocation):
         return next(device for device, address in listed if address == first.address)
 
     def _agent(self) -> str:
-        """Return the program that reaches a host by its address on MPI's network."""
+        """Return the command that logs in to a host by its address on MPI's network."""
         here = self.launches_here
         folder = str(self._context.scratch) if here else self._connections[0].remote_folder
         path = f"{folder}/agent"
@@ -193,7 +193,10 @@ class SshAllocation(RemoteAllocation):
 
     @contextmanager
     def talking(self, nodes: Sequence[int]) -> Iterator[NodeChannel]:
-        """Talk with the hosts' keepers: a trial starts no process for its housekeeping."""
+        """Return the channel to the scripts that keep the hosts' locks.
+
+        A trial thus starts no process for its housekeeping.
+        """
         used = [self._connections[node] for node in nodes]
         peers = [connection.peer for connection in used if connection.peer is not None]
         with listening(peers) as talk:
@@ -219,7 +222,7 @@ class SshAllocation(RemoteAllocation):
 
 
 class SshPlatform(RemotePlatform[SshOptions]):
-    """Hosts reached by ssh."""
+    """The platform type of hosts that are reached by ssh."""
 
     type_name = "ssh"
     summary = "hosts reached by ssh, as many as are named"
@@ -231,9 +234,9 @@ class SshPlatform(RemotePlatform[SshOptions]):
 
     @classmethod
     def available(cls, spec: PlatformSpec[SshOptions]) -> Availability:
-        """Return whether ssh is here and the hosts have addresses.
+        """Return whether ssh is installed here and the hosts have addresses.
 
-        Whether they answer shows later.
+        Whether the hosts answer is not checked.
         """
         availability = super().available(spec)
         if not availability.ok:
@@ -255,7 +258,7 @@ class SshPlatform(RemotePlatform[SshOptions]):
 
     @classmethod
     def look(cls, spec: PlatformSpec[SshOptions], context: Context) -> tuple[NodeLook, ...]:
-        """Log in to every host; the connections end with the look."""
+        """Return the equipment of every host; the connections for this check are closed."""
         with cls(spec, context).acquire(Layout(spec.options.node_count)) as hosts:
             return look_at(hosts)
 

@@ -1,1 +1,1 @@
-"""Containers as a layer: a runtime on any platform's nodes, which then differ in it alone."""
+"""Containers as a layer: two platforms can then differ in their container runtime only."""

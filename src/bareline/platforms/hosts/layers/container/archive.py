@@ -1,8 +1,8 @@
-"""Archives of images in the formats of OCI and Docker, read within a budget.
+"""Archives of container images in the formats of OCI and Docker, read within a size budget.
 
-An untrusted archive passes through here before umoci sees it: its descriptions are checked against
-their digests, each layer is rewritten with the entries that a container needs, and everything is
-counted before it is written. No name that an archive gives becomes a path of this machine.
+An untrusted archive is checked before umoci reads it: the descriptions must match their digests,
+and each layer is rewritten with only the entries that a container needs. Every entry is counted
+before it is written. No name in an archive becomes a path of this machine.
 
 References
 ----------
@@ -54,14 +54,14 @@ _DIGESTS = {"sha256": 64, "sha512": 128}
 
 
 class ArchiveError(ValueError):
-    """An archive is not one of an image; `str` gives the reason."""
+    """Raised if an archive does not contain a valid image; `str` gives the reason."""
 
 
 # Compression --------------------------------------------------------------------------------------
 
 
 class _XzReader(io.RawIOBase):
-    """The content of a file in xz, in bounded memory: `lzma.open` takes all that a header wants."""
+    """A reader of xz files in bounded memory: `lzma.open` allocates what a header requests."""
 
     def __init__(self, packed: BinaryIO) -> None:
         self._packed = packed
@@ -94,11 +94,11 @@ class _XzReader(io.RawIOBase):
 
 @contextmanager
 def plain(packed: BinaryIO, place: Path) -> Iterator[BinaryIO]:
-    """Yield the unpacked content of a file, by its first bytes: gzip, bzip2, xz, zstd, or as it is.
+    """Yield a file's content, decompressed if its first bytes show gzip, bzip2, xz or zstd.
 
-    - `place`: a folder for a file that a program of its own unpacks.
+    - `place`: a folder for the decompressed file, if a separate program decompresses it.
 
-    Raises ArchiveError: it is packed by zstd, which is not installed here.
+    Raises ArchiveError: the file is compressed with zstd, which is not installed here.
     """
     begin = packed.read(6)
     packed.seek(0)
@@ -144,7 +144,7 @@ def _zstd(packed: BinaryIO, copied: Path) -> Iterator[BinaryIO]:
 
 
 class _Entry(tarfile.TarInfo):
-    """An entry whose sizes are possible: `tarfile` goes back by a negative one, for ever."""
+    """A tar entry that refuses a negative size, by which `tarfile` would seek back forever."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Entry:
@@ -169,9 +169,9 @@ _EXTENSIONS = (
 
 
 class _Forward:
-    """A stream that `tarfile` reads as a file: it goes forward, and at most one byte back.
+    """A stream that `tarfile` reads as a file: it moves forward, and at most one byte back.
 
-    Bytes read outside of `content` are headers, which are bounded entry by entry.
+    Bytes that are read outside of `content` are headers, whose length is limited for each entry.
     """
 
     def __init__(self, file: BinaryIO, budget: UnpackingBudget) -> None:
@@ -212,7 +212,7 @@ class _Forward:
         return repeated + data
 
     def _read_whole(self, size: int) -> bytes:
-        """Read as much as is wanted: a pipe gives less at once."""
+        """Read all of the requested bytes: a single read of a pipe may return fewer."""
         parts = []
         while size > 0:
             part = self._file.read(min(size, _CHUNK_BYTES))
@@ -236,12 +236,12 @@ class _Forward:
             raise ArchiveError("a header has a number of hundreds of digits")
 
     def begin_header(self) -> None:
-        """Count the bytes read from here on as headers of one entry."""
+        """Count the bytes that are read from now on as the headers of one entry."""
         self._header_bytes = 0
 
     @contextmanager
     def content(self) -> Iterator[None]:
-        """Count the bytes read within as the content of a file."""
+        """Return a context in which the bytes read are counted as the content of a file."""
         self._header_bytes = None
         try:
             yield
@@ -250,7 +250,7 @@ class _Forward:
 
 
 def _entries(tar: tarfile.TarFile, forward: _Forward) -> Iterator[tarfile.TarInfo]:
-    """Yield the entries of a layer one after the other, and forget each."""
+    """Yield the entries of a layer one after the other, without keeping them in memory."""
     while True:
         forward.begin_header()
         entry = tar.next()
@@ -264,12 +264,12 @@ def _entries(tar: tarfile.TarFile, forward: _Forward) -> Iterator[tarfile.TarInf
 
 
 def harmless(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Return an entry of a layer as containers need it; None for a device: they see the node's own.
+    """Return an entry of a layer with the rights that a container needs; None for a device.
 
-    It has no set-user bits, no attributes and no owner, and only we may write to it.
+    It has no set-user bits, attributes or owner, and only this user may write to the file.
 
-    Raises ValueError: it removes a folder above its own, which umoci 0.4.7 does, or its name is too
-    long.
+    Raises ValueError: the entry would remove a folder outside of its own (umoci 0.4.7 would do so),
+    or its name is too long.
     """
     parts = entry.name.split("/")
     if any(part in (".wh.", ".wh..", ".wh...") for part in parts):
@@ -308,7 +308,7 @@ def repack(packed: BinaryIO, target: Path, budget: UnpackingBudget) -> None:
     Raises
     ------
     ArchiveError, OverBudget, tarfile.TarError, OSError, EOFError, lzma.LZMAError, zlib.error
-        It is damaged, exceeds its budget, or cannot be written.
+        The layer is damaged, exceeds its budget, or cannot be written.
     """
     with plain(packed, target.parent) as file, tarfile.open(target, "w") as out:
         forward = _Forward(file, budget)
@@ -330,14 +330,14 @@ def repack(packed: BinaryIO, target: Path, budget: UnpackingBudget) -> None:
 
 @dataclass(slots=True)
 class ImageArchive:
-    """The members of an archive, by name; `file` is open, and not compressed."""
+    """The members of an image archive, by name; `file` is open and not compressed."""
 
     file: BinaryIO
     members: Mapping[str, tarfile.TarInfo]
 
     @classmethod
     def read(cls, file: BinaryIO, budget: UnpackingBudget) -> ImageArchive:
-        """Return the archive that a file is; raises ArchiveError: it has impossible members."""
+        """Return the archive in a file, or raise ArchiveError for members of impossible sizes."""
         size_bytes = file.seek(0, os.SEEK_END)
         file.seek(0)
         forward = _Forward(file, UnpackingBudget(budget.most_bytes, size_bytes))
@@ -354,7 +354,7 @@ class ImageArchive:
         return cls(file, members)
 
     def layers(self) -> list[str]:
-        """Return the names of the layers, the lowest first, in whichever of the two formats."""
+        """Return the names of the layers, the lowest first, in either of the two formats."""
         if "index.json" in self.members:
             names = self._oci_layers()
         elif "manifest.json" in self.members:
@@ -406,7 +406,7 @@ class ImageArchive:
             raise ArchiveError(f"{name}: {error}") from error
 
     def _member(self, name: str) -> tarfile.TarInfo:
-        """Return the regular member of a name, behind links if need be."""
+        """Return the regular file with a name, after following links."""
         target = name
         for _ in range(_MOST_LINKS):
             entry = self.members.get(target)
@@ -424,9 +424,9 @@ class ImageArchive:
 
     @contextmanager
     def opened(self, name: str) -> Iterator[BinaryIO]:
-        """Yield a member's content, and compare it with the digest in its name afterwards.
+        """Check a member against the digest in its name, and yield its content.
 
-        Raises ArchiveError: it is truncated, or differs from its digest.
+        Raises ArchiveError: the member is truncated, or differs from its digest.
         """
         entry = self._member(name)
         part = _Part(self.file, entry.offset_data, entry.size)
@@ -449,7 +449,7 @@ class ImageArchive:
 
 
 class _Part(io.RawIOBase):
-    """A part of a file; several read it one after the other."""
+    """A part of a file as a stream; several such parts can be read one after the other."""
 
     def __init__(self, file: BinaryIO, offset: int, size: int) -> None:
         self._file = file
@@ -481,7 +481,7 @@ class _Part(io.RawIOBase):
 
 
 def _ours(manifests: list[Any], place: str) -> tuple[Any, str]:
-    """Return the manifest for this machine's processor, else the first, and its place."""
+    """Return the manifest for this machine's processor, else the first one, with its key."""
     machine = platform.machine()
     names = {machine, ARCHITECTURES.get(machine, machine)}
     if not manifests:
@@ -496,7 +496,7 @@ def _ours(manifests: list[Any], place: str) -> tuple[Any, str]:
 
 
 def _blob(described: Any, place: str) -> str:
-    """Return the name of the member that a description gives by its digest."""
+    """Return the name of the archive member whose digest a description contains."""
     digest = text_at(table_at(described, place).get("digest"), f"{place}.digest")
     algorithm, _, value = digest.partition(":")
     if _DIGESTS.get(algorithm) != len(value) or not re.fullmatch(r"[0-9a-f]+", value):
@@ -505,6 +505,6 @@ def _blob(described: Any, place: str) -> str:
 
 
 def _digest_in(name: str) -> tuple[str, str]:
-    """Return algorithm and digest of a blob's name, empty ones for another member."""
+    """Return algorithm and digest in the name of a blob; two empty texts for another member."""
     match = re.fullmatch(r"blobs/(sha256|sha512)/([0-9a-f]+)", name)
     return (match[1], match[2]) if match else ("", "")

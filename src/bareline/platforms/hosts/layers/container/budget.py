@@ -1,4 +1,4 @@
-"""The room that an archive of an image may take, counted while it is unpacked."""
+"""The storage that an image archive may fill, counted while the archive is unpacked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GIB = 1 << 30
 
 
 class OverBudget(ValueError):
-    """An archive unpacks to more than it may; `str` gives the bound that it exceeds."""
+    """Raised if an archive unpacks to more than is allowed; `str` names the exceeded limit."""
 
 
 def default_bytes(folder: Path) -> int:
@@ -30,9 +30,9 @@ def default_bytes(folder: Path) -> int:
 
 @dataclass(slots=True)
 class UnpackingBudget:
-    """The amount to which an archive has been unpacked so far.
+    """The number of entries and bytes that an archive has been unpacked to so far.
 
-    - `most_bytes`: content of all files; a sparse file counts with the size that it declares.
+    - `most_bytes`: limit for the content of all files; a sparse file counts with its declared size.
     - `packed_bytes`: size of the archive itself.
     """
 
@@ -42,14 +42,20 @@ class UnpackingBudget:
     entries: int = 0
 
     def take_entry(self, size_bytes: int) -> None:
-        """Count a file, folder or link before it is written; raises OverBudget."""
+        """Count a file, folder or link before it is written.
+
+        Raises OverBudget: the archive has too many entries, or too many bytes.
+        """
         self.entries += 1
         if self.entries > MOST_ENTRIES:
             raise OverBudget(f"it has more than {count(MOST_ENTRIES, 'entry', 'entries')}")
         self.take_bytes(size_bytes)
 
     def take_bytes(self, size_bytes: int) -> None:
-        """Count bytes before they are written; raises OverBudget."""
+        """Count bytes before they are written.
+
+        Raises OverBudget: the archive has too many bytes.
+        """
         self.bytes += size_bytes
         if self.bytes > self.most_bytes:
             raise OverBudget(

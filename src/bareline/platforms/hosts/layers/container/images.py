@@ -1,7 +1,7 @@
-"""Images: the roots of containers, built here or unpacked from an archive.
+"""Root folders of containers, built here or unpacked from an archive.
 
-An archive is read within a budget (`archive`, `budget`). umoci then gets its layers as an image of
-their own, and resolves every path within the root.
+An archive is read within a budget (modules `archive` and `budget`). umoci then gets the checked
+layers as a newly written image, and resolves every path inside the root folder.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _DAMAGED = (
 
 
 def unpacked(archive: Path, folder: Path, most_bytes: int | None = None) -> Path:
-    """Return the root below a folder that an archive unpacks to, once for each content.
+    """Return the root folder of an unpacked archive; each archive content is unpacked once.
 
     Parameters
     ----------
@@ -74,12 +74,12 @@ def unpacked(archive: Path, folder: Path, most_bytes: int | None = None) -> Path
     folder
         The folder of the cache for roots.
     most_bytes
-        The most that its files may have together; a quarter of the free space without it.
+        Limit for the size of all files; by default a quarter of the free space.
 
     Raises
     ------
     PlatformError
-        It cannot be read, is damaged, exceeds its budget, or has entries that must not be unpacked.
+        The archive cannot be read, is damaged, exceeds its budget, or has unsafe entries.
     ToolMissing
         umoci is not installed.
     """
@@ -104,7 +104,7 @@ def unpacked(archive: Path, folder: Path, most_bytes: int | None = None) -> Path
 
 
 def _refusal(error: BaseException, archive: Path) -> PlatformError:
-    """Return the error for an archive that is not unpacked."""
+    """Return the error that explains why an archive was not unpacked."""
     where = str(archive)
     if isinstance(error, OverBudget):
         return PlatformError(f"cannot be unpacked: {error}", where=where, hint=_LARGER)
@@ -132,10 +132,10 @@ _ROOT = "root"
 
 
 def _made_once(root: Path, make: Callable[[Path], None]) -> Path:
-    """Make a root, whole or not at all, unless it is there.
+    """Make a root folder, completely or not at all, unless the folder exists.
 
-    - `make`: fills the folder `root` of a place that also takes everything else; a place that a
-      killed process left is removed first.
+    - `make`: fills the subfolder `root` of a work folder, which also contains all temporary files.
+      A work folder that a killed process left is removed before.
     """
     root.parent.mkdir(parents=True, exist_ok=True)
     with file_lock(_lock_of(root)):
@@ -156,12 +156,15 @@ def _lock_of(root: Path) -> Path:
 
 
 def _left_of(root: Path) -> list[Path]:
-    """Return the places in which a root was being made."""
+    """Return the work folders in which the root folder was being made."""
     return sorted(root.parent.glob(f"{root.name}.new*"))
 
 
 def _remove_left(root: Path) -> list[Path]:
-    """Remove the remains of a killed process that made a root, whose lock is ours."""
+    """Remove the work folders of a killed process that made a root.
+
+    The caller has the lock of the root.
+    """
     places = _left_of(root)
     for place in places:
         shutil.rmtree(place, ignore_errors=True)
@@ -174,7 +177,10 @@ def _remove_left(root: Path) -> list[Path]:
 
 
 def clean_images(cache: Path) -> list[str]:
-    """Remove the remains of unpacking and building by killed processes; return a line for each."""
+    """Remove the leftovers of killed processes that unpacked or built images.
+
+    Return a line for each.
+    """
     folder = cache / "containers"
     left = [*folder.glob("*.new*"), *folder.glob("*.workplace")]
     lines = []
@@ -205,7 +211,7 @@ def _unpack(file: BinaryIO, place: Path, budget: UnpackingBudget) -> None:
 
 @contextmanager
 def _plain_archive(file: BinaryIO, place: Path, budget: UnpackingBudget) -> Iterator[BinaryIO]:
-    """Yield an archive without its compression: its members are read in an order of their own."""
+    """Yield an archive without its compression, because its members are not read in file order."""
     file.seek(0)
     with plain(file, place) as content:
         if content is file:
@@ -223,7 +229,7 @@ def _plain_archive(file: BinaryIO, place: Path, budget: UnpackingBudget) -> Iter
 
 
 def _write_image(archive: ImageArchive, image: Path, budget: UnpackingBudget) -> None:
-    """Write the layers as one image for umoci, packed again: it reads the names that we checked."""
+    """Write the layers as a new image for umoci, which then only reads names that were checked."""
     blobs = image / "blobs" / "sha256"
     blobs.mkdir(parents=True)
     layers = []
@@ -252,13 +258,13 @@ def _write_image(archive: ImageArchive, image: Path, budget: UnpackingBudget) ->
 
 
 def _described(content: Mapping[str, Any], image: Path, kind: str) -> dict[str, Any]:
-    """Write a description into an image; return its descriptor."""
+    """Write a description into an image, and return its descriptor."""
     (image / "new").write_text(json.dumps(content), encoding="utf-8")
     return _stored(image / "new", image / "blobs" / "sha256", kind)
 
 
 def _stored(file: Path, blobs: Path, kind: str) -> dict[str, Any]:
-    """Move a file to the blobs of an image; return its descriptor."""
+    """Move a file to the blobs of an image, and return its descriptor."""
     with file.open("rb") as content:
         digest = _digest_of(content)
     blob = blobs / digest
@@ -271,7 +277,7 @@ def _stored(file: Path, blobs: Path, kind: str) -> dict[str, Any]:
 
 
 def resolve(container: Container, cache: Path, where: str) -> str:
-    """Return the path of an image, made if need be, or its name in the runtime's store."""
+    """Return the path of an image's root, made if necessary, or its name in the runtime's store."""
     kind = container.kind
     if kind is ImageKind.HOST:
         return "/"
@@ -285,7 +291,7 @@ def resolve(container: Container, cache: Path, where: str) -> str:
 
 
 def _built(folder: Path, cache: Path, where: str) -> Path:
-    """Return the root with the packages of guests, without their boot files; built once."""
+    """Return a root with the packages of guests, without their boot files; built once."""
     suite = host_suite()
     where = f'{where}, image = "bareline"'
     if not suite or shutil.which("apt-get") is None:
@@ -300,7 +306,7 @@ def _built(folder: Path, cache: Path, where: str) -> Path:
     root = folder / f"bareline-{digest}"
 
     def make(place: Path) -> None:
-        """Build into a tar archive, and unpack it as who we are."""
+        """Build the root into a tar archive, and unpack the archive as the present user."""
         log = root.with_suffix(".log")
         _LOG.info("building an image for containers, once: a minute or two (%s)", log)
         archive = archive_of(None, cache)
@@ -316,7 +322,7 @@ def _built(folder: Path, cache: Path, where: str) -> Path:
 def _extract_own(packed: Path, root: Path) -> None:
     """Extract the archive that mmdebstrap has just written, without devices and set-user bits.
 
-    The argument `filter` and the filters of `tarfile` are newer than Python 3.11.2.
+    `tarfile` has its argument `filter` and its filters only after Python 3.11.2.
     """
     with tarfile.open(packed, "r|") as layer:
         # Read by the versions that have filters: `harmless` has done their work.

@@ -1,4 +1,4 @@
-"""The view from inside a container, and whether programs from outside can run there."""
+"""Inspection of a container from inside, and checks that programs from outside can run in it."""
 
 from __future__ import annotations
 
@@ -28,14 +28,17 @@ _NUMBERS = re.compile(r"(\d+)\.(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class ContainerView:
-    """A program's view around it; `libraries`: flavour and version of each MPI library there."""
+    """A container as its programs see it.
+
+    - `libraries`: flavour and version of each MPI library in the container.
+    """
 
     answers: Mapping[str, str]
     libraries: tuple[tuple[str, str], ...]
 
     @property
     def libc(self) -> str:
-        """Version of the GNU C library, "" where it is another one."""
+        """Version of the container's GNU C library; "" if it has another C library."""
         library = self.answers.get("libc", "")
         match = _NUMBERS.search(library)
         if match is None or "musl" in library:
@@ -44,7 +47,7 @@ class ContainerView:
 
 
 def read_look(text: str) -> ContainerView:
-    """Read the output of the script."""
+    """Read the output of the script that inspects a container."""
     answers: dict[str, str] = {}
     libraries = []
     for line in text.splitlines():
@@ -60,10 +63,10 @@ def read_look(text: str) -> ContainerView:
 def check_mpi(
     inside: ContainerView, outside: ContainerView, mpi: MpiInstallation, where: str
 ) -> None:
-    """Refuse an image whose MPI library does not fit the one outside.
+    """Check that the image's MPI library fits the one outside of the container.
 
-    Ranks inside talk to a launcher outside, and programs were built against its library: both
-    change between minor versions.
+    Ranks inside communicate with a launcher outside, and the programs were built with the outer
+    library. The launcher's protocol and the library's interface both change between minor versions.
     """
     title = LAUNCHERS[mpi.flavour].title
     launcher = f"and ranks are started by {mpi.title}"
@@ -92,21 +95,21 @@ def check_mpi(
 
 
 def _are_other_pmix(inside: str, outside: str) -> bool:
-    """Whether two names like libpmix.so.2.5.2 have other major versions; "" is unknown."""
+    """Return whether two names like libpmix.so.2.5.2 differ in the major version; "" is unknown."""
     if not inside or not outside:
         return False
     return _pmix_major(inside) != _pmix_major(outside)
 
 
 def _pmix_major(name: str) -> str:
-    """Return the part of the version that callers depend on: ``2`` of libpmix.so.2.5.2."""
+    """Return the major version, on which callers depend: ``2`` of libpmix.so.2.5.2."""
     _, _, version = name.partition(".so.")
     major, _, _ = version.partition(".")
     return major
 
 
 def check_libc(inside: ContainerView, needed: str, where: str) -> None:
-    """Refuse an image whose C library is older than bareline's own programs need."""
+    """Check that the image's C library is as new as bareline's own programs need."""
     if not needed or (inside.libc and _ordered(inside.libc) >= _ordered(needed)):
         return
     text = f"the image has another C library than glibc, of which programs need {needed}"
@@ -126,7 +129,7 @@ def _ordered(version: str) -> tuple[int, ...]:
 
 
 def _own_namespaces(inside: Mapping[str, str], outside: Mapping[str, str]) -> list[str]:
-    """Return the kinds of namespaces in which the inside differs from the outside."""
+    """Return the kinds of namespaces in which the container differs from the outside."""
     kinds = []
     for kind in _KINDS:
         namespace = inside.get(f"ns.{kind}")
@@ -136,7 +139,7 @@ def _own_namespaces(inside: Mapping[str, str], outside: Mapping[str, str]) -> li
 
 
 def look_facts(inside: ContainerView, outside: ContainerView, share: str) -> dict[str, Scalar]:
-    """Return the facts of the container's inside, and its differences from the outside."""
+    """Return the facts of a container, and its differences from the outside."""
     answers = inside.answers
     other = outside.answers
     kinds = _own_namespaces(answers, other)

@@ -1,4 +1,4 @@
-"""The option `container`: the container of every program of a platform's trials."""
+"""The option `container`: a container in which every program of a platform's trials runs."""
 
 from __future__ import annotations
 
@@ -29,17 +29,16 @@ def _installed(name: object) -> object:
 
 
 class Container(BaseModel):
-    """A container around the programs of trials.
+    """The container in which the programs of trials run.
 
-    - `runtime`: its runtime.
-    - `image`: its root: ``host`` (the node's own root, which it may not write to),
-      ``bareline`` (built from the packages that guests have), the path of a root folder or of an
-      archive in the format of OCI or Docker, or the name of an image in the runtime's store.
-    - `share`: ``rank``: every rank has a container of its own; ``node``: the ranks of a node share
-      one.
-    - `unpack_gib`: the most that an archive may unpack to, in GiB; by default a quarter of the
-      free space of the cache folder.
-    - `bind`: further folders of the nodes that programs inside see, at the same path.
+    - `runtime`: the container runtime.
+    - `image`: the container's root folder: ``host`` (the node's own root, read-only), ``bareline``
+      (built from the packages that guests have), the path of a root folder or of an archive in the
+      format of OCI or Docker, or the name of an image in the runtime's store.
+    - `share`: ``rank``: every rank has its own container; ``node``: the ranks of a node share one.
+    - `unpack_gib`: the size limit for an unpacked archive, in GiB; by default a quarter of the free
+      space of the cache folder.
+    - `bind`: further folders of the nodes that are visible in the container, at the same path.
     """
 
     model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
@@ -84,7 +83,7 @@ class Container(BaseModel):
 
 
 class ContainerKeys(Options):
-    """The option of platforms whose programs may be started in containers.
+    """The option of all platforms that can start programs in containers.
 
     - `container`: the container of every program of a trial; see `Container`.
     """
@@ -103,5 +102,5 @@ class ContainerKeys(Options):
 
     @property
     def one_machine(self) -> bool:
-        """Whether its MPI jobs never leave this machine, launcher included."""
+        """Whether the MPI jobs of the platform, with their launcher, stay on this machine."""
         return False

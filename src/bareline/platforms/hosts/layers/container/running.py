@@ -1,7 +1,7 @@
 """Containers in use, in which every program of an allocation's trials is started.
 
-A container of each rank only needs its command line. One that a node's ranks share is kept open
-by a process on the node, which reads the end of its input when bareline ends, in any way.
+A rank's own container only needs a command line. A container that a node's ranks share is kept open
+by a process on the node. This process ends when its input ends, so it never survives bareline.
 """
 
 from __future__ import annotations
@@ -64,18 +64,18 @@ class RunningContainers:
 
     @property
     def whole(self) -> bool:
-        """Whether MPI's launcher also has to be inside."""
+        """Whether MPI's launcher also has to run inside the container."""
         return self.runtime.whole
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """Return the reasons to doubt the numbers."""
+        """Return the reasons to doubt numbers that are measured in these containers."""
         if self.whole:
             return ("sandbox-kernel",)
         return ()
 
     def enter(self, argv: Sequence[str]) -> list[str]:
-        """Return the command that starts a program in its container, the same on every node."""
+        """Return the command that starts a program in a container; the same on every node."""
         self._make_ready()
         before = self.runtime.joined if self._joins else self.runtime.started
         return [*before(self._box), *argv]
@@ -100,7 +100,7 @@ class RunningContainers:
         )
 
     def _make_ready(self) -> None:
-        """Check the runtime, and start shared containers, again where one ended."""
+        """Check the runtime and start shared containers, unless all of them still run."""
         names = tuple(node.name for node in self._nodes.nodes)
         if names == self._ready and all(holder.poll() is None for holder in self._holders):
             return
@@ -122,7 +122,7 @@ class RunningContainers:
             raise
 
     def _prepare(self, node: int, where: str) -> None:
-        """See that a node has the runtime and the image, and make the folder of its container."""
+        """Check that a node has the runtime and the image, and make the folder of the container."""
         box = self._box
         run = self._nodes.on_node
         programs = [self.runtime.program]
@@ -148,7 +148,10 @@ class RunningContainers:
             self._check_places(node, box, where)
 
     def _check_places(self, node: int, box: Box, where: str) -> None:
-        """See that an image has places for the node's folders; an image of bareline's gets them."""
+        """Check that an image has a mount point for each visible folder of the node.
+
+        Missing mount points are created in an image that bareline built.
+        """
         make = "" if box.kind is ImageKind.PATH else "make"
         # A path below a folder that is shown needs no place of its own.
         places = ["/dev", "/proc", "/sys", *_outermost((*box.readable, *box.writable))]
@@ -192,7 +195,7 @@ class RunningContainers:
             inspection.check_mpi(*self._looks, mpi, self._where)
 
     def check_programs(self, folder: str) -> None:
-        """See, once, that programs of a folder find the C library inside that they need."""
+        """Check, once, that programs of a folder find a new enough C library in the container."""
         if folder in self._fitting:
             return
         self._make_ready()
@@ -205,7 +208,7 @@ class RunningContainers:
         self._fitting.add(folder)
 
     def facts(self) -> Mapping[str, Scalar]:
-        """Return the facts of the containers and of the view inside them."""
+        """Return the facts of the containers, as seen from inside and outside."""
         self._make_ready()
         assert self._looks is not None
         options = self._options
@@ -229,7 +232,7 @@ class RunningContainers:
 
 
 def _outermost(folders: Iterable[str]) -> list[str]:
-    """Return the folders that are in no other of them, in order."""
+    """Return the folders that are in no other folder of the list, in order."""
     outer_bound: list[str] = []
     for path in sorted(set(folders)):
         if not any(path.startswith(f"{outer}/") for outer in outer_bound):
@@ -238,14 +241,14 @@ def _outermost(folders: Iterable[str]) -> list[str]:
 
 
 def check_container(options: Container) -> None:
-    """See, without side effects, that a container's runtime is on this machine and works."""
+    """Check, without side effects, that a container's runtime is on this machine and works."""
     runtime = runtimes()[options.runtime]
     require(runtime.program)
     check_runtime(runtime)
 
 
 def check_runtime(runtime: Runtime) -> None:
-    """Try a runtime that is on this machine: without its rights or its service it makes nothing."""
+    """Check that an installed runtime can make containers here: it may need rights or a service."""
     if runtime.tried:
         tried = run_process(runtime.tried, timeout_s=20.0)
         tried.require_success(f"{runtime.title} makes no container", hint=runtime.remedy)

@@ -1,6 +1,6 @@
-"""Container runtimes, one row each: how a container is started, kept open, and joined.
+"""Container runtimes, a table row for each: how a container is started, kept open, and joined.
 
-Plug-ins install theirs under the entry-point group ``bareline.runtimes``: a `Runtime`.
+Plug-ins install a `Runtime` under the entry-point group ``bareline.runtimes``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bareline.vocabulary.plugins import brought, checked, named
 
 
 class ImageKind(StrEnum):
-    """The kinds of a container's root."""
+    """The kinds of root folder of a container."""
 
     HOST = "host"
     BARELINE = "bareline"
@@ -26,7 +26,7 @@ class ImageKind(StrEnum):
 
     @property
     def words(self) -> str:
-        """Return the name in the form of a sentence."""
+        """Return the name of the kind for a sentence."""
         return _WORDS.get(self, f'"{self}"')
 
 
@@ -40,7 +40,7 @@ FOLDERS = frozenset({ImageKind.BARELINE, ImageKind.PATH, ImageKind.ARCHIVE})
 
 
 class Expanded(str):
-    """A word that the shell expands, and is not quoted therefore."""
+    """A word that the shell expands, and which is therefore not quoted."""
 
 
 #: The working directory, the process that keeps a container open, a variable's names.
@@ -69,12 +69,14 @@ _HOLD = ("sh", "-c", 'echo $$ >"$1" && echo ready && exec cat >/dev/null', "sh")
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The folders of a node that containers of a platform show, and the containers' names.
+    """The image, the visible folders and the name of a platform's containers on a node.
 
-    - `image`: path of the root, or the name of an image in the runtime's store.
-    - `writable`, `readable`: folders of the node, seen at their own paths; outer ones come first.
-    - `folder`: folder of the node, seen inside, where a holder leaves its number.
-    - `name`: name of the container where a service keeps it; different in every platform and run.
+    - `image`: path of the root folder, or the name of an image in the runtime's store.
+    - `writable`, `readable`: folders of the node that are visible at the same paths; outer folders
+      come first.
+    - `folder`: folder of the node, also visible inside, in which the process that keeps the
+      container open writes its number.
+    - `name`: name of the container, if a service keeps it; different for every platform and run.
     """
 
     image: str
@@ -108,21 +110,24 @@ fi"""
 class Runtime:
     """A container runtime.
 
-    - `images`: the kinds of roots that it takes.
-    - `start`: the words before a command that starts in a container of its own.
-    - `join`: the words before one that starts in the node's container; none where nothing joins it.
+    - `images`: the kinds of root folder that the runtime accepts.
+    - `start`: the words before a command that starts in its own container.
+    - `join`: the words before a command that joins the node's container; empty if the runtime has
+      no way to join a container.
     - `read_only`, `writable`: the words that show a folder of the node, ``{}``, at its own path.
-    - `root`, `stored`: the words for an image that is a path, and for an image of its store.
-    - `stored_id`: the command line that prints the identity of an image of its store.
-    - `joins_with`: programs in addition to its own that joining needs.
-    - `whole`: MPI's launcher also has to be inside: it has a kernel of its own.
+    - `root`, `stored`: the words for an image that is a path, and for an image of the runtime's
+      store.
+    - `stored_id`: the command line that prints the identity of an image of the runtime's store.
+    - `joins_with`: further programs that are needed to join a container.
+    - `whole`: MPI's launcher also has to be in the container, because the container has its own
+      kernel.
     - `named`: the node's container has a name.
     - `instance`: the node's container is an instance, which is started and stopped.
-    - `has_tmp`: it shows /tmp by itself.
-    - `needs_places`: folders that are shown must have their place in the image before.
-    - `before`: lines of a shell that set its variables.
-    - `tried`, `remedy`: the command line that fails where it cannot make containers on this
-      machine, and the next step then.
+    - `has_tmp`: the runtime shows the node's /tmp without an option.
+    - `needs_places`: the image must already have a mount point for each visible folder.
+    - `before`: shell lines that set the variables of the runtime.
+    - `tried`, `remedy`: a command line that fails if the runtime cannot make containers on this
+      machine, and the next step for the user in that case.
     """
 
     name: str
@@ -149,15 +154,15 @@ class Runtime:
 
     @property
     def joins(self) -> bool:
-        """Whether a node's ranks can share a container."""
+        """Whether the ranks of a node can share a container."""
         return bool(self.join) or self.whole
 
     def started(self, box: Box) -> list[str]:
-        """Return the argument vector before a program that gets a container of its own."""
+        """Return the words before a program that gets its own container."""
         return self._shell(_APART, (*self._filled(self.start, box), *_INSIDE))
 
     def joined(self, box: Box) -> list[str]:
-        """Return the argument vector before a program that joins the node's container."""
+        """Return the words before a program that joins the node's container."""
         holder = f"read -r pid <{box.holder_file} || exit 125\n"
         return self._shell(holder, (*self._filled(self.join, box), *_INSIDE))
 
@@ -176,7 +181,7 @@ class Runtime:
     def image_id(self, box: Box) -> list[str]:
         """Return the command line that prints the identity of the image.
 
-        None where nothing does.
+        Empty if the runtime has no such command.
         """
         if box.kind is ImageKind.HOST:
             return []
@@ -185,7 +190,7 @@ class Runtime:
         return ["sh", "-c", _HASH, "sh", box.image]
 
     def _filled(self, words: Iterable[str], box: Box) -> list[str]:
-        """Put folders, image and name in their places; a word for the shell stays one."""
+        """Return words with folders, image and name filled in; an `Expanded` word stays one."""
         filled: list[str] = []
         for word in words:
             if word == SHOWN:
@@ -201,7 +206,10 @@ class Runtime:
         return filled
 
     def _shown(self, way: Iterable[str], paths: Iterable[str]) -> Iterator[str]:
-        """Yield the words that show folders in one way; not /tmp, if the runtime has its own."""
+        """Yield the words that show folders, either writable or read-only.
+
+        /tmp is left out if the runtime shows it without an option.
+        """
         for path in paths:
             if path != "/tmp" or not self.has_tmp:
                 yield from (part.replace("{}", path) for part in way)

@@ -1,1 +1,1 @@
-"""File systems as a layer: mounts for the trials of a platform of any type."""
+"""File systems as a layer: mounts for the trials of any type of platform."""

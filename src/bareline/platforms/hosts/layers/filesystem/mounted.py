@@ -1,8 +1,8 @@
-"""A file system that is mounted on nodes: of their own, of a server, or spread over all of them.
+"""A file system that is mounted on nodes: local, from a server, or distributed over the nodes.
 
-The kernel's NFS server belongs to its machine's network; NFS-Ganesha is a program, which runs in
-any network and ends with its namespaces. The same program serves everywhere, so that platforms
-with servers in different places differ only in that.
+The kernel's NFS server belongs to the network of its machine. NFS-Ganesha is an ordinary program,
+which runs in any network and ends with its namespaces. All platforms use NFS-Ganesha, so that
+platforms with servers on different machines differ only in the server's machine.
 """
 
 from __future__ import annotations
@@ -27,7 +27,11 @@ Run = Callable[[Sequence[str], str], Finished]
 
 @dataclass(frozen=True, slots=True)
 class Mounted:
-    """A mounted folder; `facts` that no node sees, `caveats` of storage measured on it."""
+    """A mounted folder.
+
+    - `facts`: facts of the file system that no node can see.
+    - `caveats`: reasons to doubt storage results that are measured on it.
+    """
 
     folder: str
     facts: Mapping[str, Scalar] = field(default_factory=lambda: MappingProxyType({}))
@@ -36,7 +40,7 @@ class Mounted:
 
 @dataclass(frozen=True, slots=True)
 class MountingNode:
-    """A node that other nodes of a platform reach."""
+    """A node that the other nodes of a platform can reach, and that can serve files to them."""
 
     name: str
     address: str
@@ -45,7 +49,10 @@ class MountingNode:
 
 @contextmanager
 def folder_below(folder: Path) -> Iterator[Path]:
-    """Yield a folder for a file system's files; remove it, and folders of killed barelines."""
+    """Make a folder for the files of a file system, yield it, and remove it.
+
+    Folders of killed bareline processes are also removed.
+    """
     for left in folder.glob(f"{PREFIX}*"):
         if is_abandoned(left.name):
             _remove(left)
@@ -63,7 +70,7 @@ def _remove(folder: Path) -> None:
 
 
 def run_script(run: Run, name: str, *arguments: str) -> dict[str, str]:
-    """Run a script of ``scripts`` on a node; give the lines "KEY VALUE" that it prints."""
+    """Run a script of ``scripts`` on a node, and return its output lines "KEY VALUE"."""
     text = (resources.files(__package__) / "scripts" / name).read_text(encoding="utf-8")
     ended = run(["sh", "-s", "--", *arguments], text)
     hint = "`bareline doctor` lists the missing programs"
@@ -74,23 +81,23 @@ def run_script(run: Run, name: str, *arguments: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Mounts:
-    """A mount namespace of this machine, and a process namespace for its servers."""
+    """A mount namespace of this machine, with a process namespace for the file servers."""
 
     pid: int
 
     def enter(self, argv: Sequence[str]) -> list[str]:
-        """Return the command line that runs a program in the mount namespace alone."""
+        """Return the command line that runs a program in the mount namespace only."""
         return [tool("nsenter"), f"--target={self.pid}", "--mount", "--", *argv]
 
     def run(self, argv: Sequence[str], stdin: str) -> Finished:
-        """Run a command that mounts or serves; processes that it leaves end with the namespaces."""
+        """Run a command that mounts or serves; its background processes end with the namespaces."""
         line = [tool("nsenter"), f"--target={self.pid}", "--mount", "--pid", "--", *argv]
         return run_process(line, env=system_environment(), timeout_s=SETUP_S, stdin=stdin)
 
 
 @contextmanager
 def private_mounts() -> Iterator[Mounts]:
-    """Open a mount namespace, which ends with this context or with bareline."""
+    """Open a mount namespace that ends with the context or with bareline."""
     kinds = ("--mount", "--pid", "--fork", "--kill-child")
     argv = [tool("unshare"), *kinds, "--", "sh", "-c", WAIT]
     with holding(argv, env=system_environment()) as process:
@@ -98,7 +105,7 @@ def private_mounts() -> Iterator[Mounts]:
 
 
 def mount_volume(run: Run, chosen: Tmpfs | Loop, folder: Path, below: Path) -> Mounted:
-    """Mount one on a node."""
+    """Mount a file system in memory or in a file, on one node."""
     place = str(folder)
     size = str(chosen.size_bytes)
     if isinstance(chosen, Tmpfs):
@@ -148,7 +155,7 @@ EXPORT {{
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A folder that a server offers; its `path` has neither quotes nor spaces."""
+    """A folder that a server exports; its `path` has neither quotes nor spaces."""
 
     path: str
     name: str
@@ -156,7 +163,7 @@ class Export:
 
 
 def ganesha_config(exports: Sequence[Export], address: str, folder: str) -> str:
-    """Return the server's configuration."""
+    """Return the text of the NFS server's configuration."""
     text = _COMMON.format(address=address, folder=folder)
     for number, export in enumerate(exports, 1):
         access = "RO" if export.read_only else "RW"
@@ -165,16 +172,18 @@ def ganesha_config(exports: Sequence[Export], address: str, folder: str) -> str:
 
 
 def serve(run: Run, exports: Sequence[Export], address: str, folder: str) -> None:
-    """Start a server and wait until it listens; nothing happens where one does."""
+    """Start an NFS server and wait until it listens; do nothing if it already runs."""
     run_script(run, "nfs", "serve", folder, ganesha_config(exports, address, folder))
 
 
 def mount_served(
     chosen: Nfs, server: MountingNode, clients: Sequence[Run], folder: Path, below: Path
 ) -> Mounted:
-    """Mount a folder of a node of the platform, or of a server that is there, on all clients.
+    """Mount a served folder on all clients.
 
-    - `below`: folder of the serving node, for the served files and the server's own.
+    - `chosen`: the options; the server is a node of the platform, or an existing server of the
+      user.
+    - `below`: folder of the serving node, for the served files and the server's own files.
     """
     source = chosen.remote
     if source is None:
@@ -200,7 +209,7 @@ def facts_of(chosen: Nfs) -> dict[str, Scalar]:
 
 
 def mount_options(chosen: Nfs) -> str:
-    """Return the options of a mount: a server that is late is waited for, never given up."""
+    """Return the options of a mount, which make a client wait for a late server without limit."""
     return ",".join(filter(None, (f"vers={chosen.version},hard", chosen.options)))
 
 
@@ -213,10 +222,11 @@ def mount_gluster(
     clients: Sequence[Run] = (),
     private: bool = False,
 ) -> Mounted:
-    """Mount a volume on every node.
+    """Mount a GlusterFS volume on every node.
 
-    - `below`: folder of the nodes in which bricks are made; who gave it removes it.
-    - `private`: the nodes share this machine's folders, and have mount namespaces of their own.
+    - `below`: folder of the nodes in which bricks are made; the caller removes it.
+    - `private`: the nodes are namespaces of this machine: they share its folders, but each has its
+      own mounts.
     """
     users = [*(peer.run for peer in peers), *clients]
     for run in users if private else ():

@@ -1,4 +1,4 @@
-"""The option `filesystem`: the file system of trials, and whether this machine can mount it."""
+"""The option `filesystem`: the file system of trials, and checks that this machine can mount it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class _Part(BaseModel):
 
 
 class Local(_Part):
-    """The present file system of the platform's own working folder.
+    """The file system that already contains the platform's working folder.
 
-    - `type`: which it is.
+    - `type`: name of this kind of file system.
     """
 
     type: Literal["local"]
@@ -36,9 +36,9 @@ class Local(_Part):
 class Tmpfs(_Part):
     """A file system in memory.
 
-    - `type`: which it is.
-    - `size_bytes`: its capacity.
-    - `options`: further mount options, as ``huge=always``.
+    - `type`: name of this kind of file system.
+    - `size_bytes`: capacity of the file system.
+    - `options`: further mount options, such as ``huge=always``.
     """
 
     type: Literal["tmpfs"]
@@ -47,12 +47,12 @@ class Tmpfs(_Part):
 
 
 class Loop(_Part):
-    """A file system of its own kind in a sparse file.
+    """A file system such as ext4 in a sparse file, through a loop device.
 
-    - `type`: which it is.
+    - `type`: name of this kind of file system.
     - `size_bytes`: the largest size of the file.
-    - `direct`: whether the loop device goes around the page cache below it.
-    - `options`: mount options, as ``noatime``.
+    - `direct`: whether the loop device bypasses the page cache of the file.
+    - `options`: mount options, such as ``noatime``.
     """
 
     type: Literal["loop-ext4", "loop-xfs", "loop-btrfs"]
@@ -62,19 +62,19 @@ class Loop(_Part):
 
     @property
     def kind(self) -> str:
-        """Its name for mkfs and mount."""
+        """Name of the file system for mkfs and mount."""
         return self.type.removeprefix("loop-")
 
 
 class Nfs(_Part):
     """A folder of a file server.
 
-    - `type`: which it is.
-    - `server`: where the server is. ``node``: the first node, which trials also use; ``own``: a
-      node of its own behind the network, which has no ranks; ``host``: the machine below the nodes,
-      next to the disk; ``HOST:/FOLDER``: a server of yours.
+    - `type`: name of this kind of file system.
+    - `server`: location of the server. ``node``: the first node, which trials also use; ``own``: an
+      additional node behind the network, without ranks; ``host``: the machine that runs the nodes
+      and has the disk; ``HOST:/FOLDER``: an existing server of the user.
     - `version`: version of the protocol.
-    - `options`: further mount options, as ``rsize=1048576,wsize=1048576``.
+    - `options`: further mount options, such as ``rsize=1048576,wsize=1048576``.
     """
 
     type: Literal["nfs"]
@@ -91,17 +91,17 @@ class Nfs(_Part):
 
     @property
     def remote(self) -> str | None:
-        """The user's own server and its folder, if that is measured."""
+        """Server and folder of the user's own server; None if bareline starts the server."""
         return self.server if ":" in self.server else None
 
 
 class Gluster(_Part):
     """A distributed volume of GlusterFS: each file is on one brick, chosen by its name.
 
-    - `type`: which it is.
-    - `bricks`: folders that it is spread over, on as many nodes; more than there are nodes go
-      round.
-    - `options`: further mount options of its client.
+    - `type`: name of this kind of file system.
+    - `bricks`: number of folders over which the volume is distributed, each on another node; with
+      more bricks than nodes, nodes get several bricks in turn.
+    - `options`: further mount options of the GlusterFS client.
     """
 
     type: Literal["gluster"]
@@ -112,8 +112,8 @@ class Gluster(_Part):
 class Virtiofs(_Part):
     """A folder of the host through a virtual device that the host's kernel serves with FUSE.
 
-    - `type`: which it is.
-    - `cache`: caching in guests.
+    - `type`: name of this kind of file system.
+    - `cache`: mode of caching in guests.
     """
 
     type: Literal["virtiofs"]
@@ -121,11 +121,11 @@ class Virtiofs(_Part):
 
 
 class NineP(_Part):
-    """A folder of the host through a virtual device that talks 9P.
+    """A folder of the host through a virtual device with the protocol 9P.
 
-    - `type`: which it is.
-    - `cache`: caching in guests: ``none``, ``loose`` (for one guest alone) or ``mmap``.
-    - `msize_bytes`: largest message.
+    - `type`: name of this kind of file system.
+    - `cache`: mode of caching in guests: ``none``, ``loose`` (for one guest alone) or ``mmap``.
+    - `msize_bytes`: largest message, in bytes.
     """
 
     type: Literal["9p"]
@@ -147,8 +147,9 @@ def check_here(
     """Check that this machine meets the requirements of a file system.
 
     - `root`: whether devices of this machine can be mounted.
-    - `user_namespace`: whether nodes have one, in which some file systems can be mounted.
-    - `network`: whether nodes have a network of their own, in which they can serve.
+    - `user_namespace`: whether nodes have a user namespace, in which some file systems can be
+      mounted.
+    - `network`: whether nodes have their own network, in which a file server can run.
     """
     if chosen is None or chosen.type == "local":
         return
@@ -187,7 +188,7 @@ def _misplaced(chosen: Nfs, network: bool) -> str:
 
 
 def _needs(chosen: FileSystem) -> tuple[tuple[str, ...], str]:
-    """Return the programs that it needs, and the kernel's feature."""
+    """Return the programs that a file system needs, and the name of the kernel's feature."""
     match chosen:
         case Loop():
             return ("mount", f"mkfs.{chosen.kind}", "losetup"), chosen.kind
@@ -199,7 +200,7 @@ def _needs(chosen: FileSystem) -> tuple[tuple[str, ...], str]:
 
 
 def kernel_has(kind: str) -> bool:
-    """Return whether the kernel has a file system, or a module of it that can be loaded."""
+    """Return whether the kernel has a file system, built in or as a module that can be loaded."""
     registered = Path("/proc/filesystems").read_text(encoding="ascii").split()
     modprobe = shutil.which("modprobe", path=system_path())
     if kind in registered or modprobe is None:
