@@ -85,9 +85,9 @@ def next_step(error: OSError, run: Path, *, imported: bool) -> str:
     return f"see to its file system, then {again}"
 
 
-def refuse_odd(found: os.stat_result, path: Path) -> None:
+def refuse_odd(status: os.stat_result, path: Path) -> None:
     """Raise OSError for anything but a regular file: it must not be written to."""
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise NotRegular("not a regular file", path)
 
 
