@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from pydantic import Field
@@ -260,24 +261,29 @@ def _check_of(content: Any) -> _Check:
         phase=case.fail_phase or "",
         reason=case.fail_reason or "",
         ranks=ranks,
-        figures={
-            variable.name: _figure(
-                _value(variable),
-                variable.unit,
-                lower=variable.thres_lower is not None,
-                upper=variable.thres_upper is not None,
-            )
-            for variable in (*(case.perfvars or ()), *_variables(case))
-        },
+        figures=_figures_of(case),
     )
+
+
+def _figures_of(case: _Case) -> dict[str, _Figure]:
+    figures: dict[str, _Figure] = {}
+    for variable in chain(case.perfvars or (), _variables(case)):
+        figures[variable.name] = _figure(
+            _value(variable),
+            variable.unit,
+            lower=variable.thres_lower is not None,
+            upper=variable.thres_upper is not None,
+        )
+    return figures
 
 
 def _check_units(checks: Iterable[_Check]) -> None:
     """Check that the checks of one name have the same unit for each variable."""
     units: dict[tuple[str, str], str] = {}
     for check in checks:
+        check_name = check.name.partition(" ")[0]
         for name, measured in check.figures.items():
-            unit = units.setdefault((check.name.partition(" ")[0], name), measured.unit)
+            unit = units.setdefault((check_name, name), measured.unit)
             if unit != measured.unit:
                 raise ParseError(f"'{name}' of {check.name} is in {measured.unit} and in {unit}")
 
@@ -321,13 +327,17 @@ def _logged(text: str) -> Sequence[_Check]:
     """Return the case of every line of a log, or raise ParseError for an invalid line."""
     if not text.endswith("\n"):
         raise ParseError("the last line has no end: the log is truncated")
-    checks = []
-    for pair in map(str.splitlines, _lines(text)):
-        *titles, fields = (line.split("|") for line in pair)
-        if not titles or len(fields) != len(titles[0]) or len(set(titles[0])) != len(titles[0]):
-            raise ParseError("the numbers of fields of a line and of titles differ")
-        checks.append(_case_of_line(dict(zip(titles[0], fields, strict=True))))
-    return checks
+    return [_case_of_line(_fields(part)) for part in _lines(text)]
+
+
+def _fields(part: str) -> dict[str, str]:
+    """Return the fields of a line of a log by the titles before it."""
+    lines = part.splitlines()
+    titles = lines[0].split("|")
+    fields = lines[-1].split("|")
+    if len(lines) < 2 or len(fields) != len(titles) or len(set(titles)) != len(titles):
+        raise ParseError("the numbers of fields of a line and of titles differ")
+    return dict(zip(titles, fields, strict=True))
 
 
 def _case_of_line(row: Mapping[str, str]) -> _Check:
@@ -337,7 +347,9 @@ def _case_of_line(row: Mapping[str, str]) -> _Check:
             "the log does not contain the name of its check; add %(check_display_name)s"
         )
     tasks = row.get("num_tasks", "")
-    system, partition, environ = (row.get(key, "") for key in ("system", "partition", "environ"))
+    system = row.get("system", "")
+    partition = row.get("partition", "")
+    environ = row.get("environ", "")
     names = [title.removesuffix("_value") for title in row if title.endswith("_value")]
     where = f"{system}:{partition}+{environ}" if system and partition else ""
     ranks = int(tasks) if re.fullmatch(r"[1-9]\d{0,8}", tasks) else 0
@@ -353,13 +365,13 @@ def _case_of_line(row: Mapping[str, str]) -> _Check:
 
 def _logged_figure(row: Mapping[str, str], name: str) -> _Figure:
     value = row[f"{name}_value"]
-    bounds = (row.get(f"{name}_{end}_thres") for end in ("lower", "upper"))
     if value.lower() in _NOT_FINITE:
         value = "nan"
     elif value not in _NO_VALUE and not _NUMBER.fullmatch(value):
         raise ParseError(f"'{name}' = {value[:40]} is not a valid measurement")
-    lower, upper = (bound not in (None, "None", "null", "") for bound in bounds)
     number = None if value in _NO_VALUE else float(value)
+    lower = row.get(f"{name}_lower_thres", "") not in _NO_VALUE
+    upper = row.get(f"{name}_upper_thres", "") not in _NO_VALUE
     return _figure(number, row.get(f"{name}_unit"), lower=lower, upper=upper)
 
 
