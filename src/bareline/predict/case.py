@@ -57,11 +57,11 @@ class PredictionCase:
 
     @cached_property
     def drawn(self) -> float:
-        """The half-width, in ln, that the uncertainty of the ladders' curves adds.
+        """The half-width, in ln, that the uncertainty of the measured curves adds.
 
-        The launches of both ladders (the measured curves) are drawn at random again and again. The
-        difference model computes the time for each draw, because it is about as sensitive as a
-        replay and takes a thousandth of the time.
+        The launches of the curves of both platforms are drawn at random many times. The difference
+        model computes the time for each draw, because it is about as sensitive as a replay and
+        takes a thousandth of the time.
         """
         if min(self.a.n, self.b.n) < 2:
             return 0.0
@@ -70,10 +70,10 @@ class PredictionCase:
 
     @cached_property
     def speeds(self) -> float:
-        """The half-width, in ln, of predictions from single launches of the ladders.
+        """The half-width, in ln, of predictions from single launches of the measured curves.
 
         TCP between hosts has two speeds, which differ by launch. A run has one of these speeds, and
-        more launches of the ladder do not make its speed more certain. A block that is slow on both
+        more launches of the curves do not make its speed more certain. A block that is slow on both
         platforms has no effect.
         """
         launches = min(self.a.n, self.b.n, _DRAWS)
@@ -82,13 +82,13 @@ class PredictionCase:
         return _log_width(self._of_launch(launch) for launch in range(launches))
 
     def _of_launch(self, launch: int) -> PredictionCase:
-        """Return the case with the curves of a single launch of both ladders."""
+        """Return the case with the curves of a single launch on both platforms."""
         chosen = np.array([launch])
         return self.between(self.a.of_launches(chosen), self.b.of_launches(chosen))
 
     @cached_property
     def change(self) -> float:
-        """The sum of the changes by all inputs, each as a positive amount, in ln of the time."""
+        """The sum of the changes by all inputs, without their signs, in ln of the time."""
         a, b = self.costs(self.compute.hi)
         changes = [delta(self.base.profile, a, mixed(a, b, {name})) for name in INPUTS]
         return math.log1p(sum(map(abs, changes)) / self.base.wall_s)
@@ -103,7 +103,7 @@ class PredictionCase:
 
     @property
     def launches(self) -> float:
-        """The half-width, in ln, of single launches: the larger of the application's and ladders'.
+        """The half-width, in ln, of single launches: of the application or the curves, if larger.
 
         The larger one counts because the base may have one speed and the other platform two. If the
         application has too few launches, the half-width of other programs is used for it.
@@ -128,13 +128,13 @@ class PredictionCase:
 
 
 def _log_width(drawn: Iterable[PredictionCase]) -> float:
-    """Return the half-width, in ln, of the predictions for some drawn ladders."""
+    """Return the half-width, in ln, of the predictions from some drawn curves."""
     times = (time_by(case, "delta", "ratio", case.compute.middle) for case in drawn)
     return half_width([math.log(time_s) for time_s in times])
 
 
 def drawn_case(case: PredictionCase, rng: np.random.Generator) -> PredictionCase:
-    """Return the case with ladders of randomly drawn launches.
+    """Return the case with the curves of randomly drawn launches.
 
     The same blocks are drawn on both platforms, so that noise in both of them has no effect.
     """

@@ -51,7 +51,7 @@ def call_changes(profile: Path, ladder: Records, base: str, to: str) -> list[Cal
 def _change(need: CurveNeed, a: PlatformCurves, b: PlatformCurves) -> CallChange | None:
     """Return the change of the calls of one curve.
 
-    None if the curve is optional, or if a ladder does not have it.
+    None if the curve is optional, or if a platform does not have the curve.
     """
     if need.optional or need.probe == _SAME_CALLS:
         return None

@@ -33,7 +33,7 @@ class ModelError:
     """The error of a model for programs that were not used to build it, as a half-width in ln.
 
     The error grows with the change that the model predicts: if every call costs the same on both
-    platforms, no call can be priced wrongly.
+    platforms, no call can get a wrong time.
 
     - `per_change`: half-width per ln of changed time.
     - `largest`: limit of the half-width.

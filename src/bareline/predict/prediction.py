@@ -51,12 +51,13 @@ class Prediction:
       are known.
     - `reproduced`: the replayed time of the base over its measured time; null without a replay.
     - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: the differences
-      of single launches, the uncertainty of the ladders' curves, and the model's error.
+      of single launches, the uncertainty of the measured curves, and the model's error.
     - `repeats`: the half-width of the application's launches on the base, in ln; no interval for
       single launches is narrower. Null below three launches.
     - `compute`, `compute_lo`, `compute_hi`: the factor of computing time, and its bounds.
-    - `start_up_s`, `connections`, `connecting_s`: the additional time of start-up, if both ladders
-      have it; the number of ranks to connect to; and the part of the time for connecting.
+    - `start_up_s`, `connections`, `connecting_s`: the additional time of start-up, if it was
+      measured on both platforms; the number of ranks to connect to; and the part of the time for
+      connecting.
     - `warnings`: sentences on circumstances that make the prediction less accurate.
     - `measured_s`: the times of launches on the platform, if the run has them; the prediction does
       not use them.
@@ -109,8 +110,8 @@ class _Choice:
 def predict(case: PredictionCase, *, model: Model = "auto", form: Form = "carried") -> Prediction:
     """Return the predicted time of an application on another platform.
 
-    Raises AnalysisError: base or ladder is unusable, or the requested replay does not reproduce the
-    time on A.
+    Raises AnalysisError: the base or the measured curves are unusable, or the requested replay does
+    not reproduce the time on A.
     """
     _check(case)
     if case.drawn > _DRAWN:

@@ -42,7 +42,8 @@ def answer(
     - `profile`: the profile's file, next to its trace; or the name of an application that the run
       `source` profiled on `base`. Of a named application the launch nearest to the median is used,
       and the result also has the times that were measured on the other platform.
-    - `source`: the run with the ladder of the profile's platform, `base` (default: its baseline).
+    - `source`: the run with the measured curves (the ladder) of the profile's platform, `base`
+      (default: its baseline).
     - `to`: the platform to predict for; None with `what_if` only.
     - `ladder`, `calibration`: runs with the ladder of `to`, and with one rank of the application on
       both platforms.
@@ -176,7 +177,7 @@ class WhatIf:
     compute: float = 1.0
 
     def applied(self, ladder: PlatformCurves) -> PlatformCurves:
-        """Return the changed ladder; with several nodes, only curves between nodes change."""
+        """Return the changed curves; with several nodes, only curves between nodes change."""
         byte_factor = self._byte_factor(ladder)
         has_several_nodes = ladder.layout.nodes > 1
         curves: dict[CurveKey, Curve] = {}

@@ -58,7 +58,7 @@ class LossShare(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class InputShare:
-    """A part of a loss, with its interval from the ladders' launches and the measured times."""
+    """A part of a loss, with its interval from the curves' launches and the measured times."""
 
     input: str
     time_s: float
@@ -171,12 +171,12 @@ class _MeasuredTimes:
 
     @property
     def a_s(self) -> float:
-        """The median on A."""
+        """The median time on A, in s."""
         return float(np.median(self.a))
 
     @property
     def b_s(self) -> float:
-        """The median on B."""
+        """The median time on B, in s."""
         return float(np.median(self.b))
 
     @property
@@ -279,7 +279,7 @@ def shapley(
 def _spreads(
     case: PredictionCase, inputs: Sequence[Input], rng: np.random.Generator
 ) -> dict[Input, float]:
-    """Return half-widths of the shares for drawn ladders and factors, by the difference model."""
+    """Return half-widths of the shares for drawn curves and factors, by the difference model."""
     low = math.log(case.compute.lo)
     high = math.log(case.compute.hi)
     # The bounds are the ends of the middle `LEVEL` of a normal distribution.
@@ -318,8 +318,8 @@ def explain_application(
       of a profile of the same command line.
     - `by_name`: the applications of the run, if they were read before.
 
-    Raises AnalysisError: the application is not on both platforms, its loss is noise, or a ladder
-    lacks curves.
+    Raises AnalysisError: the application is not on both platforms, its loss is noise, or curves are
+    missing.
     """
     by_name = by_name or applications(records)
     name = name_of(by_name, app)

@@ -11,7 +11,7 @@ from bareline.vocabulary.source_place import place_of
 
 
 def did_you_mean(wrong: str, names: Iterable[str], otherwise: str) -> str:
-    """Return the hint that names the closest known name, or another one where none is close."""
+    """Return a hint with the closest known name, or the hint `otherwise` if no name is close."""
     close = difflib.get_close_matches(wrong, names, 1)
     return f"did you mean '{close[0]}'?" if close else otherwise
 
@@ -42,7 +42,7 @@ class BarelineError(Exception):
     """Root of every error that ends a command with one line instead of a traceback.
 
     - `what`: the problem, as a clause without a full stop.
-    - `where`: the file, key, platform or trial that it is about.
+    - `where`: the file, key, platform or trial that has the problem.
     - `hint`: the next step for the reader, as an imperative.
     """
 

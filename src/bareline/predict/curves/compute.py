@@ -38,7 +38,7 @@ class ComputeFactor:
 
     @property
     def middle(self) -> float:
-        """The factor, or the middle of its bounds."""
+        """The factor, or the middle of its bounds if the factor is not known."""
         return self.value or math.sqrt(self.lo * self.hi)
 
 
@@ -64,7 +64,8 @@ def factor_between(
 
     The sources are, in this order: equal processors, a calibration, bounds from measured rates.
 
-    - `rates`: the run of the ladder, which may have rates of a node or one rank of the program.
+    - `rates`: the run of the measured curves, which may have rates of a node or one rank of the
+      program.
     - `program`: the application's probe and parameters, if they are known.
 
     Raises AnalysisError: the processors differ, and no measurement shows by how much.

@@ -1,4 +1,4 @@
-"""The costs of messages, collectives, computing and start-up, from one ladder or two mixed ones."""
+"""The costs of messages, collectives, computing and start-up, from one platform or two mixed."""
 
 from __future__ import annotations
 
@@ -144,8 +144,8 @@ class Costs:
     def collective(self, probe: str, ranks: int, nodes: int, size: float) -> float:
         """Return the time of a collective if all ranks begin at the same time, in s.
 
-        If the ladder has no curve, and `PlatformCurves.gaps` accepts that, the time is that of a
-        tree of messages.
+        If the platform has no curve of the collective, and `PlatformCurves.gaps` accepts that, the
+        time is that of a tree of messages.
         """
         curve = self.ladder.curve(probe, ranks, nodes)
         if curve is not None:
@@ -215,7 +215,11 @@ def _message(curve: Curve, a: Costs, latency: Costs, bandwidth: Costs) -> Curve:
 
 
 def _collective(curve: Curve, source: Costs, trees: Costs) -> Curve:
-    """Return a collective of B as a tree of `trees` times the factor of `source`'s algorithm."""
+    """Return the curve of a collective on B.
+
+    The curve is the time of a tree of messages by `trees`, times the factor of `source`'s
+    algorithm.
+    """
     measured = _on(source, curve.key)
     if measured is None:
         return curve
@@ -250,9 +254,11 @@ def _cores(ladder: PlatformCurves, like: PlatformCurves) -> int | None:
 class StartUp:
     """The additional time of start-up on B, which a predicted time does not contain.
 
-    - `longer_s`: additional time of MPI_Init and of connecting; None if a ladder lacks it.
+    - `longer_s`: additional time of MPI_Init and of connecting; None if it was not measured on both
+      platforms.
     - `connections`: number of ranks to which a rank connects with its first message.
-    - `connecting_s`: the part of `longer_s` for connecting; None if a ladder lacks it.
+    - `connecting_s`: the part of `longer_s` for connecting; None if it was not measured on both
+      platforms.
     """
 
     longer_s: float | None = None
@@ -272,7 +278,7 @@ def start_up(profile: Profile, a: PlatformCurves, b: PlatformCurves) -> StartUp:
 
 
 def _longer(probe: str, ranks: int, a: PlatformCurves, b: PlatformCurves) -> float | None:
-    """Return the additional time of a probe on B, in s; None if a ladder lacks the probe."""
+    """Return the additional time of a probe on B, in s; None if a platform has no time."""
     on_a = _taken(probe, ranks, a)
     on_b = _taken(probe, ranks, b)
     if on_a is None or on_b is None:

@@ -1,4 +1,4 @@
-"""The message sizes of an application on each curve, and the sizes that the ladders measured."""
+"""The message sizes of an application on each curve, and the sizes that were measured."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class CurveCoverage:
     """A measured curve and the sizes at which an application uses it.
 
     - `used`: the used sizes, ascending.
-    - `measured`: the sizes that the ladder of the base has.
-    - `least`, `most`: smallest and largest size that every ladder has.
+    - `measured`: the sizes that were measured on the base.
+    - `least`, `most`: smallest and largest size that was measured on every platform.
     """
 
     application: str
@@ -51,7 +51,7 @@ class CurveCoverage:
 
     @property
     def outside(self) -> tuple[SizeUsed, ...]:
-        """The used sizes above the largest size that every ladder has; their times are unknown."""
+        """The used sizes above the largest size of every platform; their times are not known."""
         return tuple(size for size in self.used if size.size_bytes > self.most)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -72,9 +72,9 @@ class CurveCoverage:
 def strips(
     application: str, profile: Profile, ladders: Sequence[PlatformCurves]
 ) -> list[CurveCoverage]:
-    """Return an application's sizes on each curve that all ladders have.
+    """Return an application's sizes on each curve that all platforms have.
 
-    - `ladders`: the base's curves first.
+    - `ladders`: the curves of each platform, the base first.
     """
     coverages: list[CurveCoverage] = []
     for (probe, ranks), used in sorted(_used(profile).items()):
@@ -95,7 +95,7 @@ def strips(
 
 
 def _common_curves(ladders: Sequence[PlatformCurves], probe: str, ranks: int) -> list[Curve]:
-    """Return the curve of each ladder; empty if a ladder does not have the curve."""
+    """Return the curve of each platform; empty if a platform does not have the curve."""
     curves: list[Curve] = []
     for ladder in ladders:
         curve = ladder.curve(probe, ranks, min(ladder.layout.nodes, ranks))

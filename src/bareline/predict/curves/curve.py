@@ -1,4 +1,4 @@
-"""A curve of the ladder: the times of one kind of message exchange by size and launch."""
+"""A measured curve: the times of one kind of message exchange by size and launch."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Curve:
     def _parts(self) -> list[FloatArray]:
         """Return the times of `raw`, divided where launches agree that a larger message is faster.
 
-        The parts are in the order of the sizes.
+        The parts are in the order of their sizes.
         """
         n = self.launches.shape[0]
         if n < _FEWEST_AGREED:

@@ -62,7 +62,7 @@ class Gap:
 
 
 class LadderGaps(AnalysisError):
-    """Raised if a ladder lacks curves that an application needs.
+    """Raised if a ladder (a platform's measured curves) lacks curves that an application needs.
 
     `measures` has the ``[[measure]]`` blocks to add to the ladder's study.
     """
@@ -136,7 +136,7 @@ class PlatformCurves:
         return self.curve(probe, 2, nodes)
 
     def beside(self, ranks: int) -> AfterCalls | None:
-        """Return how much messages slow down the code after them; None if it was not measured."""
+        """Return how much messages slow down the code that follows; None if it was not measured."""
         nodes = min(self.layout.nodes, ranks)
         between = self.curve(BETWEEN, ranks, nodes)
         alone = self.curve(ALONE, ranks, nodes)
@@ -145,7 +145,7 @@ class PlatformCurves:
         return AfterCalls(between.latency_s / alone.latency_s, between.latency_s)
 
     def resampled(self, rng: np.random.Generator) -> PlatformCurves:
-        """Return the ladder with randomly drawn launches.
+        """Return the curves of randomly drawn launches.
 
         The draw is the same for all curves, because they share blocks.
         """
@@ -153,7 +153,7 @@ class PlatformCurves:
         return self.of_launches(rng.integers(0, launches, launches))
 
     def of_launches(self, chosen: npt.NDArray[np.int64]) -> PlatformCurves:
-        """Return the ladder with the chosen launches, some of which may be chosen several times."""
+        """Return the curves of the chosen launches, some of which may be chosen several times."""
         curves = {key: curve.resampled(chosen) for key, curve in self.curves.items()}
         return replace(self, curves=curves)
 
@@ -185,14 +185,14 @@ class PlatformCurves:
         return required_curves(profile, spread=self.layout.nodes > 1)
 
     def used(self, profile: Profile) -> Iterator[tuple[CurveNeed, Curve]]:
-        """Yield the curves of the ladder that an application needs, each with its need."""
+        """Yield the measured curves that an application needs, each with its need."""
         for need in self.needs(profile):
             curve = self.curve(need.probe, need.ranks, need.nodes_on(self.layout))
             if curve is not None:
                 yield need, curve
 
     def gaps(self, needs: Sequence[CurveNeed]) -> list[Gap]:
-        """Return the needed curves that the ladder lacks or cannot use, with the blocks to add."""
+        """Return the needed curves that are missing or unusable, with the blocks that add them."""
         gaps = (self._gap(need) for need in needs if not need.optional)
         return [gap for gap in gaps if gap is not None]
 

@@ -1,4 +1,4 @@
-"""The curve and the size that price each call, and the curves that a ladder must have."""
+"""The curve and the size for the time of each call, and the curves that a study must measure."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _OVERHEAD_BUDGET_S = 0.1
 
 @dataclass(frozen=True, slots=True, order=True)
 class CurveNeed:
-    """A curve that prices calls of the application.
+    """A curve from which the times of some of the application's calls are taken.
 
     - `between`: whether the messages are between nodes, if the platform has several nodes.
     - `largest`: largest size in bytes.
@@ -253,7 +253,7 @@ def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
 
 
 def plan_study(profile: Profile, name: str = "ladder-mpi") -> str:
-    """Return the text of a study that measures only the ladder of one application.
+    """Return the text of a study that measures only the curves that one application needs.
 
     The study also measures start-up and `MPI_Sendrecv`. The latter has messages in both directions
     at once, or only short messages as a sentinel, whose trials reveal a disturbed block.

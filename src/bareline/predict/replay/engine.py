@@ -1,7 +1,8 @@
 """A replay of a trace with the curves of a platform, call by call in the order of time.
 
 The rank with the earliest time runs its next call. Between calls a rank computes for the traced
-time, on a core that it may have to share. Messages and collectives take the times of the ladder.
+time, on a core that it may have to share. Messages and collectives take the times of the measured
+curves.
 
 - A short message is *eager*: the sender continues after its own overhead, the message arrives after
   the transfer over the link, and the receiver gets the message when it asks for it.
@@ -88,7 +89,7 @@ def nodes_of_communicators(streams: Sequence[CallStream], costs: Costs) -> dict[
 
 
 def collective_cost(costs: Costs, shape: Shape, nodes: int) -> tuple[float, float, str]:
-    """Return the time of a collective, the time of a rank that does not wait, and who waits."""
+    """Return a collective's time, the time of a rank that does not wait, and which ranks wait."""
     if shape.kind == "communicator":
         each = costs.collective("mpi.allreduce", shape.comm_size, nodes, 8)
         return COMMUNICATOR_REDUCTIONS * each, 0.0, "all"

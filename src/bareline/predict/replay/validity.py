@@ -1,4 +1,4 @@
-"""Checks whether profile, ladders and replay suffice for a prediction, and a replay's errors."""
+"""Checks whether profile, curves and replay suffice for a prediction, and a replay's errors."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
 
 
 def check_ladders(profile: Profile, *ladders: PlatformCurves) -> None:
-    """Refuse ladders that lack a needed curve or have an unusable one.
+    """Refuse ladders (measured curves) that lack a needed curve or have an unusable one.
 
-    Raises LadderGaps: with the measures to add.
+    Raises LadderGaps: there is such a curve; the error has the measures to add.
     """
     for ladder in ladders:
         gaps = ladder.gaps(ladder.needs(profile))

@@ -98,7 +98,7 @@ class Observations:
         return by_comm
 
     def narrowed(self, place: Place, number: int, rules: _Rules | None) -> _Rules | None:
-        """Return those of `rules` that all calls over the same communicators also follow."""
+        """Return the rules, out of `rules`, that all calls over the same communicators follow."""
         if rules is None:
             return None
         for job, rank in self._ranks():

@@ -53,7 +53,7 @@ class Concern:
         return (self.to, self.from_, self.root)
 
     def also(self, other: Concern) -> Concern:
-        """Return the relations and rules that this concern and another one have in common."""
+        """Return the relations and rules that are both in this concern and in `other`."""
         comm = self.comm
         if comm is not None and other.comm is not None:
             comm = tuple(rule for rule in comm if rule in other.comm)

@@ -1,8 +1,8 @@
 """The time of a program on more ranks than were profiled, its shares, and the end of scaling.
 
-A period is built for each number of ranks and replayed by an engine: simulated, or with a measured
-ladder. A few periods are replayed and the time is multiplied. The cost of a function is the time by
-which the replay is shorter without its calls.
+A period is built for each number of ranks and replayed by an engine: simulated, or with the
+measured curves of a platform. A few periods are replayed and the time is multiplied. The cost of a
+function is the time by which the replay is shorter without its calls.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A measured ladder (MPI curves) for more ranks than were measured."""
+"""The measured MPI curves of a platform, extended to more ranks than were measured."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def scaling_target(
     calibration: Records | None,
     per_node: int | None,
 ) -> Target:
-    """Return the target that replays traces with the measured ladder of a run's platform.
+    """Return the target that replays traces with the measured curves of a run's platform.
 
     - `base`: the platform of the profiles; if None, the processors are assumed to be the same.
     - `per_node`: the most ranks of a node; if None, as many as the run had (on its one node).
 
-    Raises AnalysisError: the run has no such platform, or its ladder lacks curves for the traces.
+    Raises AnalysisError: the run has no such platform, or it lacks curves for the traces.
     """
     factor = _compute_factor(records, name, base, calibration)
     ladders = _Ladders(records, name, per_node)
@@ -85,7 +85,7 @@ def _factor_note(factor: _Factor | None) -> str:
 
 
 class _Ladders:
-    """The ladder of a platform by number of ranks, with as many nodes as each number needs.
+    """The measured curves of a platform by number of ranks, with as many nodes as ranks need.
 
     - `per_node`: the most ranks of a node; if None, as many as the run had.
     """
@@ -100,7 +100,7 @@ class _Ladders:
         self._ladders: dict[int, PlatformCurves] = {}
 
     def of(self, ranks: int) -> PlatformCurves:
-        """Return the ladder for a number of ranks."""
+        """Return the measured curves for a number of ranks."""
         if ranks not in self._ladders:
             layout = Layout.spread(ranks, self._most) if self._spread else Layout(1, ranks)
             self._ladders[ranks] = read_ladder(self._records, self._platform, layout)
@@ -113,7 +113,7 @@ def _note(notes: list[str], note: str) -> None:
 
 
 def _check_messages(ladder: PlatformCurves, trace: Trace) -> None:
-    """Raise AnalysisError if the ladder lacks curves for the messages of a trace."""
+    """Raise AnalysisError if curves for the messages of a trace are missing."""
     for nodes, size in _largest_messages(ladder, trace).items():
         why = _why_not_carried(ladder, nodes, size)
         if why:
@@ -137,7 +137,7 @@ def _largest_messages(ladder: PlatformCurves, trace: Trace) -> dict[int, int]:
 
 
 def _why_not_carried(ladder: PlatformCurves, nodes: int, size: int) -> str:
-    """Describe why a ladder cannot price messages up to a size; "" if it can."""
+    """Describe why the curves have no times of messages up to a size; "" if they do."""
     where = "within a node" if nodes == 1 else "between two nodes"
     curve = ladder.message("mpi.pingpong", nodes)
     if curve is None:
@@ -154,7 +154,7 @@ def _why_not_carried(ladder: PlatformCurves, nodes: int, size: int) -> str:
 
 
 def _reaching(ladder: PlatformCurves, trace: Trace, notes: list[str]) -> PlatformCurves:
-    """Return a ladder with collectives for as many ranks as a trace has.
+    """Return the curves with collectives for as many ranks as a trace has.
 
     The curve of the nearest number of ranks is scaled like a tree of messages. For collectives that
     move a block for each rank, the additional time of sizes is scaled by the number of other ranks.

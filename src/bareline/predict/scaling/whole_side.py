@@ -22,7 +22,7 @@ _HIGH = 2
 
 
 class _Target(NamedTuple):
-    """The end of a call (`name`) of the same step, along one side."""
+    """The key of some relations: an end of a call (`name`), the call's step, and a side."""
 
     name: EndName
     step: Step

@@ -1,1 +1,1 @@
-"""The validation of predictions: every pair of platforms, measured times, and wrong terms."""
+"""The comparison of predictions for every pair of platforms with measured times."""

@@ -72,7 +72,7 @@ class Predictions:
 
 @cache
 def _adapter() -> TypeAdapter[Predictions]:
-    """Return the adapter that writes and reads predictions; it is made only once."""
+    """Return the adapter that writes and reads predictions, which is kept for further calls."""
     return TypeAdapter(Predictions)
 
 
@@ -83,7 +83,7 @@ def analyse_losses(
     max_queued: float = DISTURBED,
     note: Note | None = None,
 ) -> Predictions:
-    """Return each application's losses with causes, ranked upgrades, and sizes on the ladders.
+    """Return each application's losses with causes, ranked upgrades, and sizes on the curves.
 
     - `note`: called before each application with its name, its position and the number of
       applications.
@@ -143,7 +143,7 @@ def _upgrades(records: Records, application: Application) -> Sequence[Upgrade]:
 
 
 def _strips(records: Records, name: str, usable: _ByPlatform) -> Sequence[CurveCoverage]:
-    """Return an application's sizes on the curves of all ladders, the baseline's first."""
+    """Return an application's sizes on the curves of all platforms, the baseline's first."""
 
     def is_elsewhere(application: Application) -> bool:
         return application.platform != records.baseline

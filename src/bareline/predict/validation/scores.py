@@ -84,7 +84,7 @@ class Trial:
 
     - `time_s`, `truth_s`: predicted and measured time; `truth` has the times of the launches.
     - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: from single
-      launches, from the ladders, and from the model.
+      launches, from the measured curves, and from the model.
     - `lo_s`, `hi_s`: the ends of the interval, or None.
     - `term`: the calls, or the computing, whose time differs most from the measured time.
     - `reasons`: reasons that are large enough to explain the error.
