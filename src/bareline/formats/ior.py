@@ -197,6 +197,24 @@ def _samples(
     repetitions = _whole(options["repetitions"], "repetitions")
     if [row.get("iter") for row in rows] != list(map(str, range(repetitions))):
         raise ParseError("the numbers of rows and of repetitions differ")
+    bandwidths = _bandwidths(rows, options, text)
+    rates = [bandwidth.value for bandwidth in bandwidths]
+    off = max(bandwidth.off for bandwidth in bandwidths)
+    expected = (max(rates), min(rates), fmean(rates))
+    if not any(_is_summary(summary, expected, off) for summary in summaries):
+        raise ParseError("the summary does not match the results")
+    yield Sample("bandwidth", median(rates) * _MIB)
+    yield Sample("bandwidth_min", min(rates) * _MIB)
+    yield Sample("bandwidth_max", max(rates) * _MIB)
+    for name in ("open", "close"):
+        times_s = [number(row.get(f"{name}(s)", ""), f"{name}(s)") for row in rows]
+        yield Sample(f"{name}_time", median(times_s))
+
+
+def _bandwidths(
+    rows: Iterable[Mapping[str, str]], options: Mapping[str, str], text: str
+) -> list[Rounded]:
+    """Return the bandwidth of each row in MiB/s, after a check with its time."""
     amounts = _amounts(options, text)
     # Stonewalling ends a test before all is moved: only the summary has the real amount.
     stonewalled = int(options.get("stonewallingTime", "0") or 0) > 0
@@ -209,17 +227,7 @@ def _samples(
         if not stonewalled and not _agree(bandwidth, time_s, amounts):
             raise ParseError("bandwidth, size and time contradict each other")
         bandwidths.append(bandwidth)
-    rates = [bandwidth.value for bandwidth in bandwidths]
-    off = max(bandwidth.off for bandwidth in bandwidths)
-    expected = (max(rates), min(rates), fmean(rates))
-    if not any(_is_summary(summary, expected, off) for summary in summaries):
-        raise ParseError("the summary does not match the results")
-    yield Sample("bandwidth", median(rates) * _MIB)
-    yield Sample("bandwidth_min", min(rates) * _MIB)
-    yield Sample("bandwidth_max", max(rates) * _MIB)
-    for name in ("open", "close"):
-        times_s = [number(row.get(f"{name}(s)", ""), f"{name}(s)") for row in rows]
-        yield Sample(f"{name}_time", median(times_s))
+    return bandwidths
 
 
 def _amounts(options: Mapping[str, str], text: str) -> list[Rounded]:
