@@ -250,7 +250,7 @@ def test_what_is_open_counts():
     ("some", "answer"), [(7, Suitability.CANNOT_TELL), (3, Suitability.UNSUITED)]
 )
 def test_what_voids_a_figure_does_so_from_most_of_its_trials_on(some, answer):
-    caveats = (Caveat("oversubscribed", some=some, every=8),)
+    caveats = (Caveat("oversubscribed", some=some, trials=8),)
     assert judged(ground(3.0, 3.1, "small", caveats=caveats), kind="small").answer is answer
 
 

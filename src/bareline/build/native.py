@@ -187,7 +187,8 @@ class _Builder:
                 shutil.rmtree(remembered.parent)
 
     def _steps(self) -> tuple[list[str], ...]:
-        source, tree = str(self.tree / "source"), str(self.tree / "build")
+        source = str(self.tree / "source")
+        tree = str(self.tree / "build")
         configure = ["cmake", "-S", source, "-B", tree, "-DCMAKE_BUILD_TYPE=Release"]
         configure += ["-DBARELINE_TESTS=OFF"]
         if shutil.which("ninja"):
@@ -239,6 +240,17 @@ class _Builder:
         )
 
 
+def _reasons(build: NativeBuild, program: str) -> list[str]:
+    """Return why a build left a program out."""
+    reasons: list[str] = []
+    for line in build.left_out:
+        # A reason names a program, or the folder of the sources of several (`apps` of `app_ocean`).
+        owner, _, reason = line.partition(": ")
+        if program.startswith(owner.removesuffix("s")):
+            reasons.append(reason)
+    return reasons
+
+
 def require_programs(programs: Path, names: Iterable[str]) -> None:
     """Check that a build on this machine has not left out programs.
 
@@ -253,12 +265,7 @@ def require_programs(programs: Path, names: Iterable[str]) -> None:
     for name in names:
         if (programs / name).exists():
             continue
-        # A reason names a program, or the folder of the sources of several (`apps` of `app_ocean`).
-        reasons = [
-            reason
-            for owner, _, reason in (line.partition(": ") for line in build.left_out)
-            if name.startswith(owner.removesuffix("s"))
-        ]
+        reasons = _reasons(build, name)
         raise ToolMissing(
             f"'{name}' was left out of the build: {'; '.join(reasons) or 'its log has the reason'}",
             where=str(build.log),

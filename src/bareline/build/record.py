@@ -167,7 +167,8 @@ def _of_nodes(cache: Path, sources: str) -> Iterator[NativeBuild]:
         except (OSError, ValueError):
             continue  # of an earlier version, or being removed
         left_out = re.findall(r"^-- left out: (.+)$", log, re.MULTILINE)
-        library = re.search(r"^-- MPI library of C programs: (.+)$", log, re.MULTILINE)
+        library_line = re.search(r"^-- MPI library of C programs: (.+)$", log, re.MULTILINE)
+        library = library_line[1] if library_line else ""
         yield NativeBuild(
             toolchain=toolchain,
             path=target,
@@ -175,6 +176,6 @@ def _of_nodes(cache: Path, sources: str) -> Iterator[NativeBuild]:
             left_out=tuple(left_out),
             seconds=taken_s,
             cached=True,
-            library=library[1] if library else "",
+            library=library,
             machine=machine,
         )

@@ -60,15 +60,15 @@ def missing_tool(mpi: MpiCompiler | None) -> ToolMissing | None:
     """
     if mpi is not None and mpi.mpicc is None:
         package = {"openmpi": "libopenmpi-dev", "mpich": "libmpich-dev"}.get(mpi.flavour)
+        hint = package_hint(package) if package else "install its development files"
         return ToolMissing(
-            f"{mpi.title} is installed without its compiler wrapper mpicc",
-            hint=package_hint(package) if package else "install its development files",
+            f"{mpi.title} is installed without its compiler wrapper mpicc", hint=hint
         )
-    for tool in ("cmake", "cc"):
-        if shutil.which(_compiler(mpi) if tool == "cc" else tool) is None:
+    for tool, program, package in (("cmake", "cmake", "cmake"), ("cc", _compiler(mpi), "gcc")):
+        if shutil.which(program) is None:
             return ToolMissing(
                 f"'{tool}' is not installed, and the native programs have to be built",
-                hint=install_hint("gcc" if tool == "cc" else tool),
+                hint=install_hint(package),
             )
     return None
 
@@ -78,7 +78,10 @@ def build_environment(mpi: MpiCompiler | None) -> dict[str, str]:
 
     The locale is C.
     """
-    return {**os.environ, "LC_ALL": "C", **(mpi.variables if mpi else {})}
+    environment = {**os.environ, "LC_ALL": "C"}
+    if mpi:
+        environment |= mpi.variables
+    return environment
 
 
 def _compiler(mpi: MpiCompiler | None) -> str:
@@ -97,9 +100,9 @@ def library_title(mpi: MpiCompiler | None) -> str:
 
 def toolchain_key(toolchain: str, mpi: MpiCompiler | None) -> str:
     """Return a hash of the properties of this machine on which the programs depend."""
-    parts: Mapping[str, str] = {
+    parts: dict[str, str] = {
         "toolchain": toolchain,
-        "wrapper": str(mpi.mpicc) if mpi else "",
+        "wrapper": "",
         "flags": " ".join(os.environ.get(name, "") for name in ("CFLAGS", "FFLAGS", "LDFLAGS")),
         "fortran": _version(build_environment(mpi).get("FC", "gfortran")),
         # Installing a library later must bring the programs that wanted it.
@@ -107,8 +110,10 @@ def toolchain_key(toolchain: str, mpi: MpiCompiler | None) -> str:
             f"{name} {_version('pkg-config', '--modversion', name)}" for name in _LIBRARIES
         ),
         "machine": platform.machine(),
-        **(mpi.choices if mpi else {}),
     }
+    if mpi:
+        parts["wrapper"] = str(mpi.mpicc)
+        parts |= mpi.choices
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:8]
 
 

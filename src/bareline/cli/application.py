@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,7 @@ from bareline.vocabulary.errors import StoreError, UsageError
 if TYPE_CHECKING:
     from bareline.analysis.numbers.records import Records
     from bareline.predict.scaling.prediction import Target
+    from bareline.session.profiling import ProfiledRun
 
 app = typer.Typer()
 
@@ -57,6 +59,15 @@ def profile(
         regions=parse_regions(region or []),
         wait_s=wait,
     )
+    _print_profiles(profiling)
+    exit_code = profiling.exit_code
+    if not exit_code and profiling.path is None:
+        exit_code = EXIT_USAGE
+    raise typer.Exit(exit_code)
+
+
+def _print_profiles(profiling: ProfiledRun) -> None:
+    """Print the profiles of the launches on stderr: stdout is the program's own."""
     if profiling.problem:
         print_error(profiling.problem)
     if len(profiling.launches) > 1:
@@ -69,8 +80,7 @@ def profile(
             print_error(launch.ended)
         if launch.without_period:
             print_error(f"no period of {launch.path} is kept: {launch.without_period}")
-        print_error(f"profile: {launch.path}")  # stdout is the program's own
-    raise typer.Exit(profiling.exit_code or (EXIT_USAGE if profiling.path is None else 0))
+        print_error(f"profile: {launch.path}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,14 +200,18 @@ def _answer(options: PredictOptions, path: Path) -> None:
         )
     # Else it is an application of the run, such as `app.ocean`.
     is_path = path.exists() or len(path.parts) > 1 or path.suffix == ".profile"
+    application = path if is_path else str(path)
     with printing_measures():
+        source = _read(options.source)
+        ladder = _read(options.ladder) if options.ladder else None
+        calibration = _read(options.calibrate) if options.calibrate else None
         prediction = answer(
-            path if is_path else str(path),
-            _read(options.source),
+            application,
+            source,
             base=options.base,
             to=options.to,
-            ladder=_read(options.ladder) if options.ladder else None,
-            calibration=_read(options.calibrate) if options.calibrate else None,
+            ladder=ladder,
+            calibration=calibration,
             what_if=options.what_if or (),
             model=options.model,  # type: ignore[arg-type]
         )
@@ -226,7 +240,7 @@ def _grow(options: PredictOptions, paths: list[Path], ranks: int) -> None:
         from bareline.report.page.files import write_growth
 
         write_growth(forecasts, options.figures)
-    rows = [row for forecast in forecasts for row in forecast.rows()]
+    rows = list(chain.from_iterable(forecast.rows() for forecast in forecasts))
     emit_blocks(lambda: rows, lambda: growth_blocks(forecasts))
 
 

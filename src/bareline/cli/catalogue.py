@@ -26,9 +26,10 @@ def probes(
     from bareline.report.terminal.listings import probe_blocks, probe_list_blocks
 
     rows = probe_rows(name)
-    emit_blocks(
-        lambda: rows, lambda: probe_list_blocks(rows) if name is None else probe_blocks(rows[0])
-    )
+    if name is None:
+        emit_blocks(lambda: rows, lambda: probe_list_blocks(rows))
+    else:
+        emit_blocks(lambda: rows, lambda: probe_blocks(rows[0]))
 
 
 @app.command()

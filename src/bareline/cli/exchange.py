@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,7 +31,7 @@ from bareline.vocabulary.files import replace_file
 from bareline.vocabulary.units import count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rich.console import Console
 
@@ -73,7 +74,7 @@ def calibrate(
         nodes=nodes,
         cores=cores,
         eager_bytes=eager_bytes,
-        tell=lambda case: None if quiet else print_error(f"simulating {case}"),
+        tell=_progress(quiet=quiet),
         note=print_error,
     )
     try:
@@ -82,6 +83,16 @@ def calibrate(
         raise unwritable(error, out) from error
     rows = calibration.rows()
     emit_blocks(lambda: rows, lambda: calibrated_blocks(rows, calibration.left_out, out))
+
+
+def _progress(*, quiet: bool) -> Callable[[str], None]:
+    """Return the function that prints which case is simulated, or nothing."""
+
+    def tell(case: str) -> None:
+        if not quiet:
+            print_error(f"simulating {case}")
+
+    return tell
 
 
 @app.command()
@@ -111,7 +122,8 @@ def reparse(
 
     def people(console: Console) -> None:
         print_blocks(reread_blocks(run, result.changed, result.unread), console)
-        for probe, keys in (correction.changed if correction else {}).items():
+        changed = correction.changed if correction else {}
+        for probe, keys in changed.items():
             print(f"{probe}: other {', '.join(keys)}")
         if correction and not correction.changed:
             print("the study reads outputs as the run does: nothing is to be read again")
@@ -180,18 +192,21 @@ def import_(
     else:
         taken = [intake.import_files(files, platform, out, **rest)]
     lines = imported.commit_lines(taken) if per_commit else taken[0].lines()
-    _print_imported(out, taken, [] if quiet else lines)
+    _print_imported(out, taken, lines, quiet=quiet)
 
 
-def _print_imported(out: Path, taken: Sequence[Intake], lines: Sequence[str]) -> None:
+def _print_imported(
+    out: Path, taken: Sequence[Intake], lines: Sequence[str], *, quiet: bool
+) -> None:
     """Print the imported trials, and exit with code 3 if any data was lost."""
 
     def people(_: Console) -> None:
-        for line in lines:
-            print(line, file=sys.stderr)
+        if not quiet:
+            for line in lines:
+                print(line, file=sys.stderr)
         print(out)
 
-    emit(lambda: [row for intake in taken for row in intake.rows], people)
+    emit(lambda: list(chain.from_iterable(intake.rows for intake in taken)), people)
     if any(intake.incomplete for intake in taken):
         raise typer.Exit(EXIT_TRIALS_FAILED)
 

@@ -127,6 +127,7 @@ def _answers(
     from bareline.session.forecast import Forecast, predicted
 
     records = read_records(ladder.path, unlike=False)
+    check_path = None if check is None else str(check.path)
     answers = []
     for name in to:
         with printing_measures():
@@ -135,7 +136,7 @@ def _answers(
             Forecast(
                 profile=str(profile),
                 ladder=str(ladder.path),
-                check=None if check is None else str(check.path),
+                check=check_path,
                 prediction=prediction,
                 changes=call_changes(profile, records, base, name),
             )
@@ -161,7 +162,9 @@ def _by_hand(options: ForecastOptions, profile: Path, ladder: Run) -> list[list[
     """Return the separate commands that are equivalent to the forecast."""
     base = options.on or "bare"
     of_ladder = str(ladder.path)
-    on = [word for name in (base, *options.to) for word in ("--on", name)]
+    on: list[str] = []
+    for name in (base, *options.to):
+        on += ("--on", name)
     predict = ["bareline", "predict", str(profile), "--from", of_ladder, "--base", base, "--to"]
     return [
         ["bareline", "profile", "--trace", "-o", "app.profile", "--", *options.command],
@@ -210,18 +213,26 @@ def _row(step: ForecastStep, max_age_s: float) -> StepRow:
     from bareline.session.forecast import StepRow
 
     standing = step.standing(max_age_s)
+    run = None if standing.run is None else str(standing.run.path)
     time = step.estimate if standing.measures else None
-    declared = time if time is not None and not time.undeclared else None
+    time_words = "" if time is None else str(time)
+    expected_s: float | None = None
+    at_least_s: float | None = None
+    at_most_s: float | None = None
+    if time is not None and not time.undeclared:
+        expected_s = round(time.middle_s, 1)
+        at_least_s = round(time.lo_s, 1)
+        at_most_s = round(time.hi_s, 1)
     return StepRow(
         step=step.title,
         platforms=[spec.name for spec in step.platforms],
-        run=None if standing.run is None else str(standing.run.path),
+        run=run,
         measures=standing.measures,
         state=standing.words,
-        expected_s=None if declared is None else round(declared.middle_s, 1),
-        at_least_s=None if declared is None else round(declared.lo_s, 1),
-        at_most_s=None if declared is None else round(declared.hi_s, 1),
-        time="" if time is None else str(time),
+        expected_s=expected_s,
+        at_least_s=at_least_s,
+        at_most_s=at_most_s,
+        time=time_words,
     )
 
 
@@ -272,11 +283,12 @@ def _answers_of_run(
         with printing_measures():
             prediction = answer(name, records, base=base, to=platform)
         changes = call_changes(profile, records, base, platform)
+        check = str(run.path) if prediction.measured_s else None
         answers.append(
             Forecast(
                 profile=str(profile),
                 ladder=str(run.path),
-                check=str(run.path) if prediction.measured_s else None,
+                check=check,
                 prediction=prediction,
                 changes=changes,
             )

@@ -16,7 +16,9 @@ app = typer.Typer()
 @app.command()
 @prints("doctor", "doctor.render.Checked")
 def doctor(
-    every: Annotated[bool, flag("--all", "Every check, with the command that mends it.")] = False,
+    all_checks: Annotated[
+        bool, flag("--all", "Every check, with the command that mends it.")
+    ] = False,
     deep: Annotated[bool, flag("--deep", "Every check; also compile and run an MPI job.")] = False,
     study: Annotated[str | None, option("--for", "STUDY", "Only the needs of this study.")] = None,
     on: Annotated[
@@ -45,7 +47,7 @@ def doctor(
         from bareline.doctor.nodes import node_checks
 
         checks += node_checks(on, platforms)
-    show = render if every or deep or study or on else render_purposes
+    show = render if all_checks or deep or study or on else render_purposes
     emit(lambda: to_rows(checks), lambda console: show(checks, console))
 
 

@@ -67,7 +67,8 @@ def print_error(text: str) -> None:
 def complain_of_end(error: BarelineError, *, as_json: bool) -> None:
     """Print a command's error and the next step on stderr, as text or as a JSON object."""
     if not as_json:
-        _print_message(str(error), _code_of(error) if _with_codes.get() else None)
+        code = _code_of(error) if _with_codes.get() else None
+        _print_message(str(error), code)
         return
     end = {"error": error.what, "where": error.where, "hint": error.hint, "code": _code_of(error)}
     row = json.dumps({**end, "exit_code": error.exit_code}, ensure_ascii=False)
@@ -304,11 +305,10 @@ def _files() -> dict[str, Callable[[], dict[str, Any]]]:
 def schema_rows() -> list[SchemaListed]:
     """Return the schemas of files, by file name, and of outputs, by command."""
     names_by_kind = {"a file": _files(), "--json": sorted(declared_outputs())}
-    return [
-        SchemaListed(schema=name, of=kind)
-        for kind, names in names_by_kind.items()
-        for name in names
-    ]
+    rows: list[SchemaListed] = []
+    for kind, names in names_by_kind.items():
+        rows += (SchemaListed(schema=name, of=kind) for name in names)
+    return rows
 
 
 def schema_of(name: str) -> dict[str, Any]:

@@ -85,7 +85,16 @@ class Planned:
         costs = outlook(study, specs, plan)
         looks = look_lines(study, planned_looks(study, plan))
         exact = exact_among(specs)
+        cost_lines = [
+            *looks,
+            *study.source_lines(),
+            wall_time_line(wall_time(study, plan, exact)),
+            *outlook_lines(costs, study.max_core_hours),
+        ]
         answers_and_names = self.answers()
+        if answers_and_names:
+            answers, names = answers_and_names
+            cost_lines += answers.lines(names)
         return plan_blocks(
             rows,
             scale=study.scale,
@@ -93,13 +102,7 @@ class Planned:
             exact=exact,
             control=self.control,
             baseline=self.baseline,
-            costs=[
-                *looks,
-                *study.source_lines(),
-                wall_time_line(wall_time(study, plan, exact)),
-                *outlook_lines(costs, study.max_core_hours),
-                *(answers_and_names[0].lines(answers_and_names[1]) if answers_and_names else ()),
-            ],
+            costs=cost_lines,
         )
 
     def answers(self) -> tuple[Answers, str] | None:

@@ -110,7 +110,8 @@ def _form(chosen: str | None, out: Path | None) -> str:
     from bareline.report.page.files import FORMATS
 
     ending = out.suffix.removeprefix(".") if out is not None else ""
-    form = chosen or (ending if ending in FORMATS else "html")
+    default = ending if ending in FORMATS else "html"
+    form = chosen or default
     if form not in FORMATS:
         raise UsageError(
             f"'{form}' is not a valid format of a report", hint=f"use {', '.join(FORMATS)}"

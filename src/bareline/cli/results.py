@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -267,7 +268,10 @@ def explain(
         emit_blocks(comparison.rows, lambda: explained_blocks(comparison, details=everything))
         return
     answers = comparison.why_not(why_not)
-    rows = lambda: [row for answer in answers for row in answer.rows()]  # noqa: E731
+
+    def rows() -> list[dict[str, Any]]:
+        return list(chain.from_iterable(answer.rows() for answer in answers))
+
     emit_blocks(rows, lambda: why_not_blocks(answers))
 
 

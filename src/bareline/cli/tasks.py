@@ -74,7 +74,9 @@ class Verbs(Mapping[str, Any]):
     _modules: Mapping[str, str]
 
     def __init__(self) -> None:
-        self._modules = {verb: name for verbs in TASKS.values() for verb, name in verbs.items()}
+        self._modules: dict[str, str] = {}
+        for modules in TASKS.values():
+            self._modules.update(modules)
 
     def __getitem__(self, verb: str) -> Any:
         return commands_of(self._modules[verb])[verb]

@@ -134,9 +134,12 @@ def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path
 
 
 def _files(kind: PluginKind, name: str) -> Iterator[tuple[str, str]]:
+    def entries_of_kind(block: re.Match[str]) -> str:
+        return block[0] if block[1] == kind.group else ""
+
     sample = _sample()
     project = (sample / "pyproject.toml").read_text(encoding="utf-8")
-    project = _ENTRIES.sub(lambda block: block[0] if block[1] == kind.group else "", project)
+    project = _ENTRIES.sub(entries_of_kind, project)
     project = _DESCRIPTION.sub(f'description = "{kind.noun} for bareline"', project)
     yield "pyproject.toml", _renamed(project, kind, name)
     first = f"src/{_PACKAGE}/__init__.py"

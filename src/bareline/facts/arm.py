@@ -1,4 +1,4 @@
-"""Facts of Arm processors: their names, operations a cycle, vectors, and where a clock is shown."""
+"""Facts of Arm processors: names, operations per cycle, vectors, and clock frequencies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NEON_BITS = 128
 class ArmCore:
     """A row of ``arm_cores.toml``.
 
-    - `needs_bits`: the width of vectors that its figure takes; narrower ones have another figure.
+    - `needs_bits`: the vector width for which the row's operations per cycle are valid.
     """
 
     name: str
@@ -32,22 +32,23 @@ class ArmCore:
 
 @cache
 def arm_cores() -> Mapping[str, ArmCore]:
-    """Return the known cores by implementer and part, as /proc/cpuinfo has them."""
+    """Return the known cores, by implementer and part as in /proc/cpuinfo."""
     text = Path(__file__).with_name("arm_cores.toml").read_text(encoding="utf-8")
     return {key: ArmCore(**row) for key, row in tomllib.loads(text).items()}
 
 
 def find_core(first: Mapping[str, str]) -> ArmCore | None:
-    """Return the core of a block of /proc/cpuinfo; None if it is unknown or not an Arm core."""
+    """Return the core that a block of /proc/cpuinfo describes; None if unknown, or not from Arm."""
     words = (first.get("CPU implementer", ""), first.get("CPU part", ""))
     return arm_cores().get(" ".join(words).lower())
 
 
 def vector_bits(sets: Found, default_length: str | None) -> int | None:
-    """Return the bits of an Arm core's vectors; None where they are unknown.
+    """Return the width of an Arm core's vectors in bits; None if it is unknown.
 
     - `sets`: the facts of instruction sets.
-    - `default_length`: bytes of an SVE vector, as /proc/sys/abi/sve_default_vector_length has them.
+    - `default_length`: the size of an SVE vector in bytes, from
+      /proc/sys/abi/sve_default_vector_length.
     """
     if not sets.get("cpu.flags.sve"):
         return _NEON_BITS if sets.get("cpu.flags.neon") else None
@@ -58,9 +59,9 @@ def vector_bits(sets: Found, default_length: str | None) -> int | None:
 
 
 def tree_hz(octets: str) -> float | None:
-    """Return a clock of the device tree: one or two big-endian cells, as ``od -t u1`` prints them.
+    """Return a clock frequency of the device tree in Hz; None if the boot loader wrote 0.
 
-    Boot loaders write 0 where they do not know it.
+    - `octets`: one or two big-endian cells, as ``od -t u1`` prints them.
     """
     numbers = [integer(word) for word in octets.split()]
     if len(numbers) not in (4, 8):
@@ -74,10 +75,11 @@ def tree_hz(octets: str) -> float | None:
 
 
 def dmi_hz(text: str, title: str) -> float | None:
-    """Return a clock of the first populated processor that ``dmidecode -t 4`` prints.
+    """Return a clock frequency of the first populated processor in Hz, or None.
 
-    A hypervisor's own table is not read: its figures are invented.
+    The table of a hypervisor is not read, because its numbers are invented.
 
+    - `text`: the output of ``dmidecode -t 4``.
     - `title`: ``Current Speed`` or ``Max Speed``.
     """
     for block in text.split("\n\n"):

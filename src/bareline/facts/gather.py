@@ -34,9 +34,9 @@ def script() -> str:
 
 
 def gather(answers: Iterable[tuple[str, str, str]]) -> Facts:
-    """Collect the facts of every node into one flat table; a missing fact is an absent key.
+    """Collect the facts of every node into one flat table; an unknown fact has no key.
 
-    - `answers`: the name of each node, and the output and the errors of the script there.
+    - `answers`: for each node its name, and the script's output and error output there.
 
     Raises PlatformError: a node does not answer.
     """
@@ -61,7 +61,7 @@ def gather(answers: Iterable[tuple[str, str, str]]) -> Facts:
 
 
 def parse_node(raw: str) -> Facts:
-    """Read the script's output on one node; empty if it contains nothing of use."""
+    """Read the script's output on one node; empty if the output contains no facts."""
     sections = split_sections(raw)
     facts: Facts = {}
     for parse in _PARSERS:
@@ -74,9 +74,9 @@ def parse_node(raw: str) -> Facts:
 def merge_nodes(nodes: Sequence[Facts]) -> Facts:
     """Join the facts of a platform's nodes.
 
-    A key is node 0's. Where nodes differ from it, ``node[1-3,7].key`` is the value that they share,
-    and ``node[1-3,7].missing`` lists the keys that they lack. ``node.heterogeneous`` shows
-    whether a characteristic (not a name, not a counter) differs.
+    A key has the value of node 0. If other nodes have a different value, ``node[1-3,7].key`` is
+    their value, and ``node[1-3,7].missing`` lists the keys that they lack. ``node.heterogeneous``
+    shows whether a characteristic (not a name, not a counter) differs.
     """
     if not nodes:
         return {}

@@ -49,7 +49,7 @@ _DECIMAL = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 
 def parse_network(sections: Sections) -> Facts:
-    """Read the sections about the network."""
+    """Return the facts from the script's sections about the network."""
     line, _, _ = sections.get("device", "").partition("\n")
     words = line.split(" ")
     device = words[0]
@@ -184,7 +184,7 @@ def _tcp(sections: Sections) -> Found:
 
 
 def _rdma(sections: Sections) -> Found:
-    """Read the RDMA adapters: the first active port represents them, else the first port."""
+    """Return the facts of RDMA adapters, from the first active port or else the first port."""
     files = files_of(sections, "infiniband")
     facts: Found = {}
     states = {path: text for path, text in files.items() if path.endswith("/state")}

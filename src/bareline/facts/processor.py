@@ -33,7 +33,7 @@ _POWER = {"K": 10, "M": 20, "G": 30}
 
 
 def parse_processor(sections: Sections) -> Facts:
-    """Read the sections about the processor."""
+    """Return the facts from the script's sections about the processor."""
     first = dict(pairs(sections.get("cpuinfo", "").strip().partition("\n\n")[0]))
     lscpu = dict(pairs(sections.get("lscpu", "")))
     files = files_of(sections, "cpu")
@@ -85,7 +85,7 @@ def _frequencies(
 
 
 def _turbo(files: Mapping[str, str]) -> bool | None:
-    """Return whether the processor may clock higher than its nominal frequency."""
+    """Return whether the processor can run faster than its nominal frequency; None if unknown."""
     no_turbo = _switch(files.get(_CPU + "intel_pstate/no_turbo"))
     if no_turbo is not None:
         return not no_turbo
@@ -93,12 +93,12 @@ def _turbo(files: Mapping[str, str]) -> bool | None:
 
 
 def _switch(text: str | None) -> bool | None:
-    """Read a switch of the kernel; None without one."""
+    """Read a switch of the kernel, "0" or "1" for example; None for a missing text."""
     return {"0": False, "1": True}.get(text or "")
 
 
 def _topology(sections: Sections, lscpu: Mapping[str, str], files: Mapping[str, str]) -> Found:
-    """Return the numbers of sockets, cores and threads, and how many of them may be used."""
+    """Return the numbers of sockets, cores and threads, and how many of them programs may use."""
     cpuinfo = sections.get("cpuinfo", "")
     packages = _package_of_cores(sections)
     cores = len(packages)
@@ -126,7 +126,7 @@ def _topology(sections: Sections, lscpu: Mapping[str, str], files: Mapping[str, 
 
 
 def _package_of_cores(sections: Sections) -> set[tuple[str, str]]:
-    """Return the socket and the number of each core, as sysfs or else cpuinfo has them."""
+    """Return socket and number of each core, from sysfs or else from /proc/cpuinfo."""
     topology = files_of(sections, "topology")
     cores = set()
     for path, core in topology.items():
@@ -143,7 +143,7 @@ def _package_of_cores(sections: Sections) -> set[tuple[str, str]]:
 
 
 def _allowed(sections: Sections) -> Found:
-    """Return the processors that may be used: fewer than the node has, under taskset or a quota."""
+    """Return the number of processors that programs may use, if taskset or a quota limits it."""
     facts: Found = {}
     for line in sections.get("allowed", "").splitlines():
         match line.split():
@@ -172,7 +172,7 @@ def _caches(files: Mapping[str, str], lscpu: Mapping[str, str]) -> Facts:
 
 
 def _cache_bytes(text: str | None) -> int | None:
-    """Read the size of one cache; lscpu gives the sum over its instances."""
+    """Return the size of one cache in bytes, from its text in sysfs; lscpu prints only sums."""
     match = _CACHE_SIZE.match(text or "")
     if match is None:
         return None
@@ -204,11 +204,11 @@ def _instruction_sets(first: Mapping[str, str], vector_length: str | None) -> Fo
 
 
 def _emulated(detected: str, model: str, first: Mapping[str, str]) -> bool | None:
-    """Return whether the processor is software; None on machines that cannot tell.
+    """Return whether the processor is emulated; None on machines that do not show it.
 
-    QEMU's translator is named in its own model's name, and through CPUID to systemd-detect-virt.
-    The latter also answers "qemu" for a KVM guest that hides its hypervisor; that one lacks the
-    hypervisor flag.
+    QEMU's translator has its name in the model name of its processor, and systemd-detect-virt finds
+    the name through CPUID. systemd-detect-virt also prints "qemu" for a KVM guest that hides its
+    hypervisor; such a guest lacks the hypervisor flag.
     """
     flags = first.get("flags", "").split()
     if "TCG" in model or (detected == "qemu" and "hypervisor" in flags):
@@ -240,7 +240,7 @@ def _base_frequency(
 
 
 def _firmware_frequency(sections: Sections) -> tuple[float | None, str]:
-    """Find the nominal frequency that the firmware declares; "unknown" where it does not."""
+    """Return the nominal frequency that the firmware declares, and its source; else "unknown"."""
     tree = files_of(sections, "device-tree")
     clocks = [hz for hz in map(tree_hz, tree.values()) if hz]
     if clocks:
@@ -252,7 +252,7 @@ def _firmware_frequency(sections: Sections) -> tuple[float | None, str]:
 
 
 def _peak(facts: Facts, core: ArmCore | None) -> Facts:
-    """Return the double-precision peak at the nominal frequency, where both factors are sure."""
+    """Return the double-precision peak at the nominal frequency, if both factors are certain."""
     base_hz = facts.get("cpu.base_hz")
     per_cycle = flops_per_cycle(facts)
     if core is not None:
@@ -271,10 +271,10 @@ def _peak(facts: Facts, core: ArmCore | None) -> Facts:
 
 
 def flops_per_cycle(facts: Facts) -> int | None:
-    """Count double-precision operations per core and cycle, None where the model leaves doubt.
+    """Return the double-precision operations per core and cycle; None if the model is ambiguous.
 
-    The instruction sets that the node shows count, not those that its processor has: a guest
-    whose CPU model hides AVX cannot use it.
+    Only instruction sets that the node shows count: a guest whose processor model hides AVX cannot
+    use it, even if the hardware has AVX.
     """
     family = facts.get("cpu.family")
     model = facts.get("cpu.model_number")
@@ -315,7 +315,7 @@ def _shown(facts: Mapping[str, Scalar | None]) -> set[str]:
 
 
 def parse_memory(sections: Sections) -> Facts:
-    """Read the sections about memory."""
+    """Return the facts from the script's sections about memory."""
     table = dict(pairs(sections.get("meminfo", "")))
     files = files_of(sections, "vm")
 
@@ -346,7 +346,7 @@ def parse_memory(sections: Sections) -> Facts:
 
 
 def _modules(text: str) -> Found:
-    """Read the memory modules that the firmware lists; a guest's are invented but recorded."""
+    """Return the memory modules that the firmware lists; a guest's are invented but recorded."""
     devices = [dict(pairs(block)) for block in text.split("\n\n") if "Memory Device" in block]
     installed = [device for device in devices if (device.get("Size") or "N")[0].isdigit()]
     kinds = {device.get("Type", "") for device in installed} - {"", "Unknown", "RAM"}

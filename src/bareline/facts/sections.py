@@ -1,4 +1,4 @@
-"""The raw text of `collect.sh`, taken apart into named sections and simple shapes."""
+"""Split the output of `collect.sh` into named sections, and parse simple forms of text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
 def split_sections(raw: str) -> dict[str, str]:
-    """Take the script's output apart; the text before the first section is dropped."""
+    """Return the sections of the script's output by name, without text before the first section."""
     sections: dict[str, str] = {}
     for chunk in raw.split("\n\036")[1:]:
         name, _, body = chunk.partition("\n")
@@ -29,7 +29,7 @@ def split_sections(raw: str) -> dict[str, str]:
 
 
 def files_of(sections: Sections, name: str) -> dict[str, str]:
-    """Return the files of a section by path; several lines stay several lines."""
+    """Return the contents of a section's files by path; a content may have several lines."""
     lines_of: dict[str, list[str]] = defaultdict(list)
     for line in sections.get(name, "").splitlines():
         path, colon, content = line.partition(":")
@@ -47,7 +47,7 @@ def pairs(text: str, separator: str = ":") -> Iterator[tuple[str, str]]:
 
 
 def integer(text: str | None) -> int | None:
-    """Read a whole number that is all of a text."""
+    """Return a text as a whole number; None if the text is anything else."""
     text = (text or "").strip()
     if not text.isdecimal() or not text.isascii() or len(text) >= _MOST_DIGITS:
         return None
@@ -55,7 +55,7 @@ def integer(text: str | None) -> int | None:
 
 
 def number(text: str | None) -> float | None:
-    """Read the first number of a text."""
+    """Return the first number in a text, or None."""
     match = _NUMBER.search(text or "")
     if match is None or len(match[0]) >= _MOST_DIGITS:
         return None
@@ -63,13 +63,13 @@ def number(text: str | None) -> float | None:
 
 
 def version(text: str) -> str | None:
-    """Find the first dotted version in a text, without a distribution's additions."""
+    """Return the first dotted version number in a text, without a distribution's suffix."""
     match = _VERSION.search(text)
     return match[0] if match else None
 
 
 def chosen(text: str | None) -> str | None:
-    """Return the bracketed word of a kernel's choice, e.g. ``always [madvise] never``."""
+    """Return the bracketed word of a kernel setting, e.g. of ``always [madvise] never``."""
     match = re.search(r"\[([^\]\s]+)\]", text or "")
     if match:
         return match[1]
@@ -77,7 +77,7 @@ def chosen(text: str | None) -> str | None:
 
 
 def list_count(text: str | None) -> int | None:
-    """Count the members of a kernel's list, e.g. 6 for ``0-3,8,10``."""
+    """Return the number of members of a kernel's list, e.g. 6 for ``0-3,8,10``."""
     total = 0
     for part in (text or "").strip().split(","):
         first, dash, last = part.partition("-")
@@ -90,10 +90,10 @@ def list_count(text: str | None) -> int | None:
 
 
 def times(value: float | None, factor: float) -> float | None:
-    """Return a number in another unit."""
+    """Return a number times a factor, to change its unit; None for None."""
     return None if value is None else value * factor
 
 
 def known(facts: Found) -> Facts:
-    """Return the facts without unknown values."""
+    """Return the facts whose values are known."""
     return {key: value for key, value in facts.items() if value is not None and value != ""}

@@ -15,10 +15,10 @@ _MOST_DIGITS = 20
 
 @dataclass(frozen=True, slots=True)
 class StealReading:
-    """Processor ticks of a node since its boot.
+    """The number of processor ticks of a node since its boot.
 
-    - `stolen`: ticks in which the node wanted to run and the hypervisor ran something else.
-    - `wanted`: ticks in which it ran or wanted to: all but idle ones.
+    - `stolen`: ticks in which the node had work and the hypervisor ran something else.
+    - `wanted`: ticks in which the node ran or had work: all ticks except idle ones.
     """
 
     stolen: int
@@ -26,12 +26,12 @@ class StealReading:
 
     @property
     def since_boot(self) -> float:
-        """Share of the wanted time that was stolen since boot."""
+        """The share of the wanted time that was stolen since the boot of the node."""
         return self.stolen / self.wanted if self.wanted else 0.0
 
 
 def parse_stat(text: str) -> StealReading | None:
-    """Read the first line of ``/proc/stat``; None where the kernel does not count steal time."""
+    """Read the first line of ``/proc/stat``; None if the kernel does not count stolen time."""
     words = text.partition("\n")[0].split()
     ticks = [int(word) for word in words[1:] if word.isdecimal() and len(word) < _MOST_DIGITS]
     is_whole = len(ticks) >= _KINDS and len(ticks) == len(words) - 1
@@ -53,6 +53,6 @@ def steal_ratio(before: StealReading | None, after: StealReading | None) -> floa
 
 
 def steal_caveats(before: StealReading | None, after: StealReading | None) -> tuple[str, ...]:
-    """Return the caveat of a trial that ran between two readings, if it deserves one."""
+    """Return the caveats of a trial that ran between two readings, if much time was stolen."""
     ratio = steal_ratio(before, after)
     return ("steal-time",) if ratio is not None and ratio > STEAL_LIMIT else ()

@@ -1,4 +1,4 @@
-"""Facts of the file system in which trials work, and of the disk under it."""
+"""Facts of the file system in which trials work, and of the disk that stores it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ATTRIBUTE = re.compile(
 
 
 def parse_storage(sections: Sections) -> Facts:
-    """Read the sections about storage."""
+    """Return the facts from the script's sections about storage."""
     rows = sections.get("df", "").strip().splitlines()
     columns = rows[-1].split() if len(rows) > 1 else []
     if len(columns) < 7:
@@ -42,12 +42,15 @@ def parse_storage(sections: Sections) -> Facts:
 
 
 def _striping(text: str) -> str | None:
-    """Describe how the files of a folder are spread, as Lustre, BeeGFS or GPFS reports it.
+    """Return how the files of a folder are spread over servers; None without such a file system.
+
+    - `text`: the report of Lustre, BeeGFS or GPFS.
 
     References
     ----------
     Lustre Operations Manual, ``lfs getstripe``; BeeGFS documentation, "Striping"; IBM Storage
-    Scale, ``mmlsattr``. Read from their printed examples: none of the three was there to ask.
+    Scale, ``mmlsattr``. The parser was written from the printed examples; none of the three systems
+    was available.
     """
     attributes = dict(_ATTRIBUTE.findall(text))
     if "lcm_entry_count" in attributes:
@@ -79,7 +82,7 @@ class _Mount:
 
     @classmethod
     def read(cls, line: str) -> _Mount | None:
-        """Read a line; None where it has another form."""
+        """Parse a line of mountinfo; None if the line has another form."""
         before, dash, after = line.partition(" - ")
         mount = before.split()
         file_system = after.split()
@@ -96,12 +99,12 @@ class _Mount:
         )
 
     def contains(self, folder: str) -> bool:
-        """Whether a folder is in it, unless it is mounted over."""
+        """Whether the path of a folder is in this mount; another mount may cover the path."""
         return self.point in ("/", folder) or folder.startswith(self.point + "/")
 
 
 def _mount_of(sections: Sections) -> _Mount | None:
-    """Find the mount of the working folder: the one with the longest path above it."""
+    """Return the mount of the working folder: the mount with the longest path that contains it."""
     folder = sections.get("folder", "").strip()
     if not folder:
         return None
@@ -117,7 +120,7 @@ def _mount_of(sections: Sections) -> _Mount | None:
 
 
 def _disk(sections: Sections, device_number: str) -> Facts:
-    """Return the facts of the disk with a device number; none where there is no such disk."""
+    """Return the facts of the disk with a device number; empty if there is no such disk."""
     pattern = rf" {re.escape(device_number)} -> \S*/block/([^/\s]+)"
     link = re.search(pattern, sections.get("blocks", ""))
     if link is None:

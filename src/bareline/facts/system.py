@@ -51,7 +51,7 @@ _LIBRARIES = (
 
 
 def parse_system(sections: Sections) -> Facts:
-    """Read the sections about the operating system and the layers below it."""
+    """Return the facts from the sections about the operating system and the layers below it."""
     uname = dict(enumerate(sections.get("uname", "").split("\n")))
     release_file = files_of(sections, "os-release").get("/etc/os-release", "")
     os = {name: value.strip("\"'") for name, value in pairs(release_file, "=")}
@@ -87,7 +87,7 @@ def parse_system(sections: Sections) -> Facts:
 
 
 def _holes(sections: Sections, state: str) -> str:
-    """Return the names of the processor's vulnerabilities whose state begins with a word."""
+    """Return the names of the processor's vulnerabilities whose state begins with `state`."""
     names = []
     for path, text in files_of(sections, "vulnerabilities").items():
         if text.startswith(state):
@@ -108,7 +108,7 @@ def _virtualization(sections: Sections) -> Found:
 
 
 def _container(sections: Sections) -> str | None:
-    """Return the kind of the container; None outside of one."""
+    """Return the kind of the container in which the node runs; None if there is no container."""
     detected = sections.get("virt-container", "").strip()
     if detected:
         return None if detected == "none" else detected
@@ -162,7 +162,7 @@ def _limits(sections: Sections) -> Found:
 
 
 def parse_software(sections: Sections) -> Facts:
-    """Read the sections about software."""
+    """Return the facts from the script's sections about software."""
     flavour, release = mpi_version(sections.get("version.mpirun", ""))
     facts: Found = {"mpi.flavour": flavour, "mpi.version": release}
     for key, program in _COMPILERS:
@@ -177,7 +177,7 @@ def parse_software(sections: Sections) -> Facts:
 
 
 def _library(package: str, release: str) -> Found:
-    """Return the fact of an installed package; none where it is not a known library."""
+    """Return the fact of an installed package; empty if the package is not a known library."""
     threads = " with threads" if re.search("pthread|openmp$", package) else ""
     return {
         key: f"{name} {version(release) or release}{threads}"
@@ -187,7 +187,7 @@ def _library(package: str, release: str) -> Found:
 
 
 def mpi_version(text: str) -> tuple[str | None, str | None]:
-    """Return the key of the MPI library and its version from the output of ``mpirun --version``."""
+    """Return the key and the version of the MPI library that ``mpirun --version`` printed."""
     if "Intel(R) MPI" in text:
         return "intel", _first_group(r"Version (\d[\w.]*(?: Update \d+)?)", text)
     if "HYDRA" in text or "MPICH" in text:
@@ -203,7 +203,7 @@ def _first_group(pattern: str, text: str) -> str | None:
 
 
 def compiler_version(text: str) -> str | None:
-    """Return a compiler's version from the output of ``--version``, without the packager's."""
+    """Return a compiler's version, without the packager's, from the output of ``--version``."""
     lines = [line for line in text.splitlines() if line.strip()][:2]
     versions = (version(re.sub(r"\([^)]*\)", " ", line)) for line in lines)
     return next(filter(None, versions), None)

@@ -181,9 +181,12 @@ def _starts(text: str) -> Sequence[int]:
     """Return the offsets of HPL's outputs, without the HPL runs inside HPC Challenge."""
     parts = [match.span() for match in _HPCC.finditer(text)]
     parts += _hpcc_without_title(text)
-    spans = [range(low, high) for low, high in parts]
-    titles = [match.start() for match in TITLE.finditer(text)]
-    return [start for start in titles if not any(start in span for span in spans)]
+    starts: list[int] = []
+    for title in TITLE.finditer(text):
+        start = title.start()
+        if not any(low <= start < high for low, high in parts):
+            starts.append(start)
+    return starts
 
 
 def _hpcc_without_title(text: str) -> list[tuple[int, int]]:

@@ -83,17 +83,20 @@ class _Check:
     figures: Mapping[str, _Figure] = field(default_factory=dict)
 
     def reading(self) -> Reading:
-        name, _, rest = _SCOPE.sub("", self.name).partition(" %")
+        full_name, _, rest = _SCOPE.sub("", self.name).partition(" %")
+        name = plain_name(full_name)
         parts = [part.partition("=") for part in rest.split(" %") if part]
         metrics, values, left_out = self._figures()
         if left_out and values:
-            metrics = {name: metric for name, metric in metrics.items() if name in values}
+            metrics = {metric: metrics[metric] for metric in metrics if metric in values}
         outcome, caveats = self._outcome(values, metrics)
         if left_out and not values and self.result in _PASSED:
             outcome = Failed(Stage.PARSE, str(left_out[0]))
+        if isinstance(outcome, Failed):
+            left_out = ()
         return Reading(
-            probe=f"reframe.{plain_name(name) or 'unnamed'}",
-            title=f"{plain_name(name)} (ReFrame)",
+            probe=f"reframe.{name or 'unnamed'}",
+            title=f"{name} (ReFrame)",
             layer=Layer.APP,
             metrics=metrics or UNTOLD,
             params={plain_key(key): scalar(value) for key, _, value in parts},
@@ -101,7 +104,7 @@ class _Check:
             outcome=outcome,
             caveats=caveats,
             platform=self.where,
-            left_out=left_out if isinstance(outcome, Measured) else (),
+            left_out=left_out,
         )
 
     def _figures(self) -> tuple[dict[str, Metric], dict[str, float], tuple[Omission, ...]]:

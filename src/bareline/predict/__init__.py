@@ -1,1 +1,1 @@
-"""Predictions of a profiled application on another platform, with intervals and causes of loss."""
+"""Predictions of a profiled application's time on another platform, with intervals and causes."""

@@ -29,30 +29,33 @@ from bareline.vocabulary.place import CASE, Place
 
 @dataclass(frozen=True)
 class ProfiledLaunch:
-    """One profiled launch."""
+    """One profiled launch of an application."""
 
     path: Path
     trace_path: Path
     layout: Layout
     openly_shared: bool = False
-    """Whether its ranks had to share cores: then they wait for a core by design."""
+    """Whether the ranks had to share cores, so that they wait for a core by design."""
     clock_s: float | None = None
-    """Its time by its own clock; None where it prints none."""
+    """The time that the application itself measured; None if it prints none."""
     key: LaunchKey | None = None
 
     @cached_property
     def profile(self) -> Profile:
-        """Its profile."""
+        """The profile of the launch."""
         return read_profile(self.path)
 
     @cached_property
     def time_s(self) -> float:
-        """Its time in s, by its own clock, which comparisons use, or of the whole profile."""
+        """The time of the launch in s, by the application's clock or of the whole profile.
+
+        Comparisons use the application's clock, so it comes first.
+        """
         return base_time_s(self.profile) if self.clock_s is None else self.clock_s
 
     @cached_property
     def trace(self) -> Trace | None:
-        """Its trace; None where no trace can be read."""
+        """The trace of the launch; None if no trace can be read."""
         try:
             return read_trace(self.trace_path)
         except ProfileError:
@@ -61,7 +64,10 @@ class ProfiledLaunch:
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """One case on one platform; `disturbed` counts the launches whose ranks lacked their cores."""
+    """One case of an application on one platform.
+
+    `disturbed` is the number of launches that were left out because ranks lacked their cores.
+    """
 
     name: str
     platform: str
@@ -70,31 +76,31 @@ class Application:
 
     @property
     def program(self) -> str:
-        """Its probe and parameters, without the ranks."""
+        """The probe and parameters of the application, without the number of ranks."""
         return self.name.split(" ranks=", maxsplit=1)[0]
 
     @property
     def times_s(self) -> list[float]:
-        """Times of the launches."""
+        """The times of the launches, in s."""
         return [launch.time_s for launch in self.launches]
 
     @property
     def median_s(self) -> float:
-        """Their median."""
+        """The median time of the launches, in s."""
         return float(np.median(self.times_s))
 
     @property
     def clock(self) -> ApplicationClock:
-        """Its time by its own clock, of the typical launch and of all."""
+        """The application's own clock: the time of the typical launch and of all launches."""
         return ApplicationClock(self.typical.time_s, self.median_s, tuple(self.times_s))
 
     def base(self, ladder: PlatformCurves) -> ReferenceRun:
-        """Return the base of predictions: the typical launch, on the ladder of its platform."""
+        """Return the base of predictions: the typical launch, with the curves of its platform."""
         return ReferenceRun(self.typical.profile, self.typical.trace, ladder, self.clock)
 
     @property
     def typical(self) -> ProfiledLaunch:
-        """The launch nearest to the median; launches with a trace come before those without."""
+        """The launch nearest to the median time; launches with a trace come first."""
         median_s = self.median_s
 
         def distance(launch: ProfiledLaunch) -> tuple[bool, float]:
@@ -106,11 +112,11 @@ class Application:
 def applications(
     records: Records, *, max_queued: float = DISTURBED
 ) -> dict[str, dict[str, Application]]:
-    """Return a run's profiled applications by name and platform.
+    """Return the profiled applications of a run by name and platform.
 
     - `max_queued`: launches whose ranks had no core for a larger share of their time are left out.
 
-    Raises AnalysisError: there are none.
+    Raises AnalysisError: the run has no profiled application.
     """
     by_name: dict[str, dict[str, Application]] = {}
     trials = records.trials.filter(
@@ -160,9 +166,9 @@ def _application(
 
 
 def name_of(by_name: Mapping[str, dict[str, Application]], text: str) -> str:
-    """Find the application that a text names: its name, its probe, or the path of a profile.
+    """Return the name of the application that a text means: a name, a probe, or a profile's path.
 
-    Raises AnalysisError: it names no application of the run, or several.
+    Raises AnalysisError: the text means no application of the run, or several.
     """
     path = Path(text)
     if is_profile(path):
@@ -183,7 +189,7 @@ def name_of(by_name: Mapping[str, dict[str, Application]], text: str) -> str:
 
 
 def _names_by_command(by_name: Mapping[str, dict[str, Application]], command: str) -> list[str]:
-    """Return the applications that ran this command line on some platform."""
+    """Return the names of the applications that ran a command line on some platform."""
     names = []
     for name, by_platform in by_name.items():
         if command in map(_command_of, by_platform.values()):
@@ -192,25 +198,25 @@ def _names_by_command(by_name: Mapping[str, dict[str, Application]], command: st
 
 
 def _command_of(application: Application) -> str | None:
-    """Return the command line of an application; None where no launch of it counts."""
+    """Return the command line of an application; None if all its launches were left out."""
     if not application.launches:
         return None
     return application.launches[0].profile.command
 
 
 def _places(records: Records) -> str:
-    """Return the paths of the runs, as errors print them."""
+    """Return the paths of the runs in the form of error messages."""
     return ", ".join(str(run.path) for run in records.runs)
 
 
 def usable(
     records: Records, name: str, on: Mapping[str, Application], platforms: Sequence[str]
 ) -> list[Application]:
-    """Return an application on some platforms.
+    """Return an application on each of some platforms.
 
     - `on`: the application by platform.
 
-    Raises AnalysisError: it has no launch that counts on one of them.
+    Raises AnalysisError: all its launches on one of the platforms were left out.
     """
     missing = [
         platform for platform in platforms if platform not in on or not on[platform].launches

@@ -1,4 +1,4 @@
-"""The case of a prediction: one application between two platforms, by single and drawn launches."""
+"""The case of a prediction: one application and the measured curves of two platforms."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ REPEATED = 3
 
 @dataclass(frozen=True)
 class PredictionCase:
-    """One application between two platforms; `compute` is computing's factor from A to B."""
+    """One application between a base (A) and a platform (B).
+
+    `compute` is the factor of computing time from A to B.
+    """
 
     base: ReferenceRun
     b: PlatformCurves
@@ -42,11 +45,11 @@ class PredictionCase:
 
     @property
     def a(self) -> PlatformCurves:
-        """The ladder of the base."""
+        """The measured curves of the base."""
         return self.base.ladder
 
     def replayed(self, factor: float) -> Replayed:
-        """Replay the trace on B with this factor of computing, once."""
+        """Return the replay of the trace on B with a factor of computing; results are kept."""
         assert self.base.trace is not None
         if factor not in self._replayed:
             self._replayed[factor] = replay(self.base.trace, self.costs(factor)[1])
@@ -54,10 +57,11 @@ class PredictionCase:
 
     @cached_property
     def drawn(self) -> float:
-        """Half-width that drawing the ladders' launches again adds, in ln.
+        """The half-width, in ln, that the uncertainty of the measured curves adds.
 
-        It is by the difference model, which is about as sensitive as a replay and costs a
-        thousandth.
+        The launches of the curves of both platforms are drawn at random many times. The difference
+        model computes the time for each draw, because it is about as sensitive as a replay and
+        takes a thousandth of the time.
         """
         if min(self.a.n, self.b.n) < 2:
             return 0.0
@@ -66,10 +70,11 @@ class PredictionCase:
 
     @cached_property
     def speeds(self) -> float:
-        """Half-width, in ln, of predictions from single launches of the ladders, as runs meet them.
+        """The half-width, in ln, of predictions from single launches of the measured curves.
 
-        TCP between hosts has two speeds, by launch: a run meets one of them, and more launches of
-        the ladder do not make that surer. A block that is slow on both sides cancels.
+        TCP between hosts has two speeds, which differ by launch. A run has one of these speeds, and
+        more launches of the curves do not make its speed more certain. A block that is slow on both
+        platforms has no effect.
         """
         launches = min(self.a.n, self.b.n, _DRAWS)
         if launches < 2:
@@ -77,20 +82,20 @@ class PredictionCase:
         return _log_width(self._of_launch(launch) for launch in range(launches))
 
     def _of_launch(self, launch: int) -> PredictionCase:
-        """Return the case by a single launch of both ladders."""
+        """Return the case with the curves of a single launch on both platforms."""
         chosen = np.array([launch])
         return self.between(self.a.of_launches(chosen), self.b.of_launches(chosen))
 
     @cached_property
     def change(self) -> float:
-        """The changes of all inputs together, gains included, in ln of the time."""
+        """The sum of the changes by all inputs, without their signs, in ln of the time."""
         a, b = self.costs(self.compute.hi)
         changes = [delta(self.base.profile, a, mixed(a, b, {name})) for name in INPUTS]
         return math.log1p(sum(map(abs, changes)) / self.base.wall_s)
 
     @property
     def repeats(self) -> float | None:
-        """Half-width, in ln, of the application's launches on the base; None below three."""
+        """The half-width, in ln, of the application's launches on the base; None below three."""
         times_s = self.base.launches_s
         if len(times_s) < REPEATED:
             return None
@@ -98,20 +103,20 @@ class PredictionCase:
 
     @property
     def launches(self) -> float:
-        """Half-width, in ln, of single launches: of the application's, or of the ladders'.
+        """The half-width, in ln, of single launches: of the application or the curves, if larger.
 
-        It is the larger of both: the base may have one speed where the other platform has two.
-        Where too few launches show the application's, it is that of other programs.
+        The larger one counts because the base may have one speed and the other platform two. If the
+        application has too few launches, the half-width of other programs is used for it.
         """
         repeats = UNREPEATED if self.repeats is None else self.repeats
         return max(self.speeds, repeats)
 
     def between(self, a: PlatformCurves, b: PlatformCurves) -> PredictionCase:
-        """Return the case with other ladders of the same platforms."""
+        """Return the case with other curves of the same two platforms."""
         return replace(self, base=replace(self.base, ladder=a), b=b)
 
     def costs(self, factor: float) -> tuple[Costs, Costs]:
-        """Return the costs on both platforms."""
+        """Return the costs of calls and computing on A and on B."""
         ranks = self.base.profile.ranks
         before = self.a.beside(ranks)
         after = self.b.beside(ranks)
@@ -123,13 +128,16 @@ class PredictionCase:
 
 
 def _log_width(drawn: Iterable[PredictionCase]) -> float:
-    """Return the half-width of the predictions from drawn ladders, in ln."""
+    """Return the half-width, in ln, of the predictions from some drawn curves."""
     times = (time_by(case, "delta", "ratio", case.compute.middle) for case in drawn)
     return half_width([math.log(time_s) for time_s in times])
 
 
 def drawn_case(case: PredictionCase, rng: np.random.Generator) -> PredictionCase:
-    """Draw launches again, the same blocks on both sides: the noise that they share cancels."""
+    """Return the case with the curves of randomly drawn launches.
+
+    The same blocks are drawn on both platforms, so that noise in both of them has no effect.
+    """
     seed = int(rng.integers(2**63))
     a = case.a.resampled(np.random.default_rng(seed))
     b = case.b.resampled(np.random.default_rng(seed))
@@ -139,7 +147,8 @@ def drawn_case(case: PredictionCase, rng: np.random.Generator) -> PredictionCase
 def time_by(case: PredictionCase, model: str, form: Form, factor: float) -> float:
     """Return the time on B by a model, in s.
 
-    - `form`: of a replay; `factor`: of computing.
+    - `form`: the form of a replay.
+    - `factor`: the factor of computing time from A to B.
     """
     base = case.base
     if model == "delta":

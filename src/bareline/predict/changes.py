@@ -1,4 +1,4 @@
-"""The calls of a program that a platform changes: the reason of a prediction, call by call."""
+"""The calls of a program that become slower or faster on another platform."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SAME_CALLS = "mpi.bandwidth"
 class CallChange(TypedDict):
     """The time of a kind of calls on both platforms, at the largest size that the program uses.
 
-    - `rate`: calls of a rank in a second of the program where it was profiled.
-    - `base_s`, `time_s`: one call, on the base and on the platform that is asked for.
-    - `adds`: the most that the calls add to the program, as a share of its time: the rate times the
-      difference. Calls that overlap add less, which the replay knows.
+    - `rate`: calls of a rank per second of the profiled program.
+    - `base_s`, `time_s`: time of one call on the base and on the other platform.
+    - `adds`: the most that the calls add to the program's time, as a share: `rate` times the
+      difference. Calls that overlap add less, which only a replay shows.
     """
 
     probe: str
@@ -36,7 +36,7 @@ class CallChange(TypedDict):
 
 
 def call_changes(profile: Path, ladder: Records, base: str, to: str) -> list[CallChange]:
-    """Return the change of each kind of calls of a profile by a platform, the largest first."""
+    """Return the change of each kind of calls between the base and a platform, largest first."""
     program = read_profile(profile)
     a = read_ladder(ladder, base, layout_of(ladder, base, program))
     b = read_ladder(ladder, to, layout_of(ladder, to, program))
@@ -49,7 +49,10 @@ def call_changes(profile: Path, ladder: Records, base: str, to: str) -> list[Cal
 
 
 def _change(need: CurveNeed, a: PlatformCurves, b: PlatformCurves) -> CallChange | None:
-    """Return the change of a need's curve; None for optional needs, or where a ladder has none."""
+    """Return the change of the calls of one curve.
+
+    None if the curve is optional, or if a platform does not have the curve.
+    """
     if need.optional or need.probe == _SAME_CALLS:
         return None
     before = a.curve(need.probe, need.ranks, need.nodes_on(a.layout))

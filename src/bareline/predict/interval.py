@@ -1,4 +1,4 @@
-"""The interval of a prediction: its level, and half-widths on the scale of ln(time)."""
+"""The interval of a prediction: its level, and its half-widths on the scale of ln(time)."""
 
 from __future__ import annotations
 
@@ -23,26 +23,27 @@ DEVIATIONS = NormalDist().inv_cdf(ENDS[1])
 
 
 def half_width(values: npt.NDArray[np.float64] | list[float]) -> float:
-    """Return half of the range that contains the middle `LEVEL` of some values, in their unit."""
+    """Return half of the range that contains the middle `LEVEL` of the values, in their unit."""
     low, high = np.quantile(values, ENDS)
     return float(high - low) / 2
 
 
 @dataclass(frozen=True, slots=True)
 class ModelError:
-    """The error of a model for programs that it has not seen, as a half-width in ln.
+    """The error of a model for programs that were not used to build it, as a half-width in ln.
 
-    It grows with the change that the model predicts: between ladders with the same cost of every
-    call, no call can be priced wrongly.
+    The error grows with the change that the model predicts: if every call costs the same on both
+    platforms, no call can get a wrong time.
 
-    - `per_change`: half-width for each ln of changed time; `largest`: its limit.
+    - `per_change`: half-width per ln of changed time.
+    - `largest`: limit of the half-width.
     """
 
     per_change: float
     largest: float
 
     def of(self, change: float) -> float:
-        """Return the half-width where the changes of all calls add up to `change`, in ln."""
+        """Return the half-width for calls whose changes add up to `change`, in ln."""
         return min(self.largest, self.per_change * change)
 
 

@@ -1,4 +1,4 @@
-"""A prediction: the application's time on another platform, its interval, and its warnings."""
+"""A prediction: an application's time on another platform, with its interval and warnings."""
 
 from __future__ import annotations
 
@@ -42,25 +42,26 @@ _DRAWN = math.log(1.25)
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """``predict``: the expected time of an application.
+    """``predict``: the expected time of an application on a platform.
 
-    - `base`, `platform`: where the profile was taken, and where the time is meant for.
-    - `base_s`: time on the base by the application's own clock, as a median; of a profile without
-      records from ``MPI_Init`` to ``MPI_Finalize``, of the rank that took longest.
-    - `time_s`, `lo_s`, `hi_s`: predicted time with its interval; no point where only bounds are
-      known.
-    - `reproduced`: the replay of the base over its time; None without a replay.
+    - `base`, `platform`: the platform of the profile, and the platform of the predicted time.
+    - `base_s`: median time on the base by the application's own clock. For a profile without
+      records, it is the time from ``MPI_Init`` to ``MPI_Finalize`` of the slowest rank.
+    - `time_s`, `lo_s`, `hi_s`: predicted time with its interval; `time_s` is null if only bounds
+      are known.
+    - `reproduced`: the replayed time of the base over its measured time; null without a replay.
     - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: the differences
-      of single launches, the uncertainty of the ladders' curves, and the model's error.
-    - `repeats`: the half-width of the application's launches on the base, in ln: no interval for
-      single launches is narrower. None below three launches.
-    - `compute`, `compute_lo`, `compute_hi`: times that computing takes longer.
-    - `start_up_s`, `connections`, `connecting_s`: the additional time of start-up, where both
-      ladders show it, and the part of it for connecting to so many ranks.
-    - `warnings`: circumstances that make the prediction worse, in words.
-    - `measured_s`: the times of launches on the platform, where the run contains them: no part of
-      the prediction.
-    - `lacks`: by function and size, how much less or more the replay of the base takes than traced.
+      of single launches, the uncertainty of the measured curves, and the model's error.
+    - `repeats`: the half-width of the application's launches on the base, in ln; no interval for
+      single launches is narrower. Null below three launches.
+    - `compute`, `compute_lo`, `compute_hi`: the factor of computing time, and its bounds.
+    - `start_up_s`, `connections`, `connecting_s`: the additional time of start-up, if it was
+      measured on both platforms; the number of ranks to connect to; and the part of the time for
+      connecting.
+    - `warnings`: sentences on circumstances that make the prediction less accurate.
+    - `measured_s`: the times of launches on the platform, if the run has them; the prediction does
+      not use them.
+    - `lacks`: by function and size, the difference between the replay of the base and the trace.
     """
 
     base: str
@@ -91,21 +92,26 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """The model of a prediction, its replay over the base's time, and why it is not a replay."""
+    """The model of a prediction.
+
+    - `reproduced`: the replayed time of the base over its measured time, for a replay.
+    - `reason`: the reason why the model is not a replay.
+    """
 
     model: Literal["replay", "delta"]
     reproduced: float | None = None
     reason: str = ""
 
     def lacks_of(self, base: ReferenceRun) -> tuple[CallLack, ...]:
-        """Return the differences of the base's replay from its trace; none without a replay."""
+        """Return the differences of the base's replay from the trace; empty without a replay."""
         return () if self.reproduced is None else base.lacks
 
 
 def predict(case: PredictionCase, *, model: Model = "auto", form: Form = "carried") -> Prediction:
-    """Predict the time of an application on another platform.
+    """Return the predicted time of an application on another platform.
 
-    Raises AnalysisError: base or ladder is unfit, or the replay asked for does not reproduce A.
+    Raises AnalysisError: the base or the measured curves are unusable, or the requested replay does
+    not reproduce the time on A.
     """
     _check(case)
     if case.drawn > _DRAWN:
@@ -160,7 +166,7 @@ def _over(time_s: float | None, base_s: float) -> float | None:
 
 
 def _residual(case: PredictionCase, choice: _Choice) -> float:
-    """Return the model's error in ln: for unseen programs, and of this program on the base."""
+    """Return the model's error in ln: for new programs, and for this program on the base."""
     unseen = MODEL_ERRORS[choice.model].of(case.change)
     if choice.model == "delta" or choice.reproduced is None:
         return unseen
@@ -168,15 +174,15 @@ def _residual(case: PredictionCase, choice: _Choice) -> float:
 
 
 def _hides_latency(case: PredictionCase, time_s: float) -> bool:
-    """Whether messages matter so much that only a trace shows which of them overlap."""
+    """Whether messages take so much time that a trace is needed to see their overlap."""
     moved = abs(math.log(time_s / case.base.time_s))
     return moved > _MOVED or message_share(case.base.profile) > _MESSAGES
 
 
 def point(case: PredictionCase, model: Model = "auto") -> tuple[float, float]:
-    """Return the time on the base and the predicted one, without an interval.
+    """Return the time on the base and the predicted time, without an interval.
 
-    Raises AnalysisError: as `predict`; bounds of computing make no point.
+    Raises AnalysisError: as `predict`; also if only bounds of the factor of computing are known.
     """
     _check(case)
     if case.compute.value is None:
@@ -191,7 +197,7 @@ def _check(case: PredictionCase) -> None:
 
 
 def _choose(case: PredictionCase, model: Model) -> _Choice:
-    """Return the model that the profile allows, with the reason where it is not the better one."""
+    """Return the model that the profile allows, with the reason if it is not a replay."""
     trace = case.base.trace
     if model == "delta" or (model == "auto" and trace is None):
         return _Choice("delta")
@@ -217,7 +223,7 @@ def _choose(case: PredictionCase, model: Model) -> _Choice:
 
 
 def _speeds(case: PredictionCase) -> Iterator[str]:
-    """Yield a sentence for each of three curves with two speeds, the farthest apart first."""
+    """Yield sentences on curves with two speeds: at most three, the largest factor first."""
     ladders = {ladder.platform: ladder for ladder in (case.a, case.b)}
     texts: list[tuple[float, str]] = []
     for ladder in ladders.values():
@@ -235,7 +241,7 @@ _BLIND = "without a trace, codes that pass work on in a pipeline may be off by h
 
 
 def _remarks(case: PredictionCase, choice: _Choice) -> Iterator[str]:
-    """Yield circumstances that make a prediction worse, and are in the measured errors already."""
+    """Yield circumstances that make predictions less accurate, as in the measured errors."""
     if choice.reason:
         yield choice.reason
     if case.base.time_s < SHORT_S and case.repeats is not None:
@@ -247,7 +253,7 @@ def _remarks(case: PredictionCase, choice: _Choice) -> Iterator[str]:
 
 
 def _unmeasured(case: PredictionCase) -> Iterator[str]:
-    """Yield circumstances that widen the interval, because no campaign measured them."""
+    """Yield circumstances that widen the interval, because no measurements include them."""
     if case.base.time_s < SHORT_S and case.repeats is None:
         yield _short(case)
     for ladder in (case.a, case.b):
@@ -266,6 +272,6 @@ def _short(case: PredictionCase) -> str:
 
 
 def _library(ladder: PlatformCurves) -> str:
-    """Return the MPI library of a platform with its version; empty where neither is known."""
+    """Return the MPI library of a platform with its version; "" if neither is known."""
     facts = [ladder.facts[key] for key in ("mpi.flavour", "mpi.version") if key in ladder.facts]
     return " ".join(map(str, facts))

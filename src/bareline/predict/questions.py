@@ -1,4 +1,4 @@
-"""Questions to a prediction: the time on another or a changed platform, and the best change."""
+"""The questions that a prediction answers: another platform, a changed platform, best change."""
 
 from __future__ import annotations
 
@@ -37,18 +37,19 @@ def answer(
     what_if: Sequence[str] = (),
     model: Model = "auto",
 ) -> Prediction:
-    """Predict an application's time on another platform, or if one were changed.
+    """Return the predicted time of an application on another or a changed platform.
 
-    - `profile`: its file, with the trace next to it; or the name of an application that the run
-      `source` profiled on `base`. Of an application the launch nearest to the median is taken, and
-      the result also has the times that were measured on the other platform.
-    - `source`: the run with the ladder of the profile's platform, `base` (default: its baseline).
-    - `to`: the platform to predict for; None with `what_if` alone.
-    - `ladder`, `calibration`: runs with its ladder, and with one rank of the application on both
-      platforms.
+    - `profile`: the profile's file, next to its trace; or the name of an application that the run
+      `source` profiled on `base`. Of a named application the launch nearest to the median is used,
+      and the result also has the times that were measured on the other platform.
+    - `source`: the run with the measured curves (the ladder) of the profile's platform, `base`
+      (default: its baseline).
+    - `to`: the platform to predict for; None with `what_if` only.
+    - `ladder`, `calibration`: runs with the ladder of `to`, and with one rank of the application on
+      both platforms.
 
     Raises ProfileError, AnalysisError, UsageError: an argument names something that does not exist,
-    or that does not carry a prediction.
+    or that does not suffice for a prediction.
     """
     base = base or source.baseline
     measured_on = None if what_if else to
@@ -74,7 +75,7 @@ def answer(
 
 
 def _check_place(profile: Profile, base: PlatformCurves) -> None:
-    """Raise AnalysisError if the profile has another MPI library or number of nodes than `base`."""
+    """Raise AnalysisError if MPI library or number of nodes of the profile differ from `base`."""
     flavour = str(base.facts.get("mpi.flavour", ""))
     other = flavour and not "".join(profile.mpi.lower().split()).startswith(flavour)
     unlike = [f"with {one_line(profile.mpi)[:60]}, not {flavour}"] if other else []
@@ -92,7 +93,7 @@ def _check_place(profile: Profile, base: PlatformCurves) -> None:
 def _of_run(
     source: Records, profile: Path | str, base: str, to: str | None
 ) -> tuple[Path, tuple[float, ...], ApplicationClock | None]:
-    """Return the profile, the run's times on that platform, and the application's clock."""
+    """Return the path of the profile, the run's times on `to`, and the application's clock."""
     if isinstance(profile, Path):
         return profile, (), None
     by_name = applications(source)
@@ -105,10 +106,10 @@ def _of_run(
 
 
 def find_trace(path: Path, profile: Profile) -> Trace | None:
-    """Read the trace next to a profile, if there is one.
+    """Return the trace next to a profile; None if there is no trace.
 
-    Raises ProfileError: it is damaged.
-    Raises AnalysisError: it is of another run of the program.
+    Raises ProfileError: the trace is damaged.
+    Raises AnalysisError: the trace is of another run of the program.
     """
     # Older profiles app.p8 and app.p16 share the name app.trace: its header shows its run.
     usual = trace_of(path)
@@ -129,7 +130,9 @@ def find_trace(path: Path, profile: Profile) -> Trace | None:
 
 
 def layout_of(records: Records, platform: str, profile: Profile) -> Layout:
-    """Return the layout of a profile's ranks on a platform: that of a trial with as many ranks.
+    """Return the layout of a profile's ranks on a platform.
+
+    It is the layout of a trial with as many ranks.
 
     Raises AnalysisError: there is no such trial.
     """
@@ -162,9 +165,9 @@ _POWERS = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 class WhatIf:
     """Changes of a platform.
 
-    - `latency`, `compute`: factors on the smallest messages' time and on computing.
-    - `bandwidth`: factor on the time of a byte; `rate_bps` instead sets the link's rate.
-    - `cores`: factor on the cores that ranks share.
+    - `latency`, `compute`: factors on the time of the smallest messages and of computing.
+    - `bandwidth`: factor on the time of a byte; `rate_bps` sets the link's rate instead.
+    - `cores`: factor on the number of cores that ranks share.
     """
 
     latency: float = 1.0
@@ -174,7 +177,7 @@ class WhatIf:
     compute: float = 1.0
 
     def applied(self, ladder: PlatformCurves) -> PlatformCurves:
-        """Return the changed ladder; of several nodes, only curves between nodes are scaled."""
+        """Return the changed curves; with several nodes, only curves between nodes change."""
         byte_factor = self._byte_factor(ladder)
         has_several_nodes = ladder.layout.nodes > 1
         curves: dict[CurveKey, Curve] = {}
@@ -191,7 +194,10 @@ class WhatIf:
         return replace(ladder, curves=curves, cores=cores)
 
     def _byte_factor(self, ladder: PlatformCurves) -> float:
-        """Return the factor on the time of a byte; raises UsageError: no curve shows that time."""
+        """Return the factor on the time of a byte.
+
+        Raises UsageError: no curve shows the time of a byte.
+        """
         if self.rate_bps is None:
             return self.bandwidth
         nodes = min(2, ladder.layout.nodes)
@@ -203,7 +209,10 @@ class WhatIf:
 
 
 def parse_what_if(texts: Sequence[str]) -> WhatIf:
-    """Parse ``latency=x0.5``, ``bandwidth=10Gb/s``, ``cores=2x``; raises UsageError otherwise."""
+    """Return the changes in texts like ``latency=x0.5``, ``bandwidth=10Gb/s``, ``cores=2x``.
+
+    Raises UsageError: a text is not such a change.
+    """
     changes = WhatIf()
     for text in texts:
         name, _, value = text.partition("=")
@@ -237,7 +246,7 @@ UPGRADES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """A change of a platform, and an application's time as it is and predicted after it."""
+    """A change of a platform, with an application's time without and with the change."""
 
     application: str
     platform: str
@@ -252,18 +261,18 @@ class Upgrade:
 
     @property
     def saved(self) -> float:
-        """Share of the time that is saved."""
+        """The share of the time that the change saves."""
         return 1 - self.time_s / self.base_s
 
     def row(self) -> dict[str, Any]:
-        """Return it as a tidy row in SI units."""
+        """Return the change as a tidy row in SI units."""
         return {**asdict(self), "saved": self.saved}
 
 
 def upgrades(application: str, case: PredictionCase) -> list[Upgrade]:
-    """Return the effect of each change on a case's base, the best first.
+    """Return the effects of single changes on the base of a case, the best first.
 
-    More cores are tried only where ranks share them.
+    A change to more cores is tried only if ranks share cores.
     """
     effects = []
     for text in UPGRADES:

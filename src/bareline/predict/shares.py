@@ -1,8 +1,8 @@
-"""The cost of each layer to an application: a loss split by swapping inputs from A to B.
+"""The division of a measured loss among the layers, by swapping inputs from A to B.
 
 The replay is run with each subset of inputs swapped; an input's share is the change by swapping it,
-averaged over all orders in which the inputs could be swapped (Shapley's value). The residual is the
-part of the measured loss that the replay does not explain.
+averaged over all orders of swapping (Shapley's value). The residual is the part of the measured
+loss that the replay does not explain.
 
 References
 ----------
@@ -58,7 +58,7 @@ class LossShare(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class InputShare:
-    """A part of a loss, with its interval over the ladders' launches and the measured times."""
+    """A part of a loss, with its interval from the curves' launches and the measured times."""
 
     input: str
     time_s: float
@@ -68,16 +68,16 @@ class InputShare:
 
     @property
     def title(self) -> str:
-        """Its name in words."""
+        """The name of the part in words."""
         return TITLES[self.input]
 
 
 @dataclass(frozen=True, slots=True)
 class LossSplit:
-    """A measured loss and its shares, the largest first, the residual last.
+    """A measured loss and its shares, the largest first and the residual last.
 
-    - `measured_a`, `measured_b`: the application's times on both platforms by its own clock, in s.
-    - `control`: the comparison on one node in words, and the additional time of start-up.
+    - `measured_a`, `measured_b`: times of the application on A and B by its own clock, in s.
+    - `control`: the comparison on one node, and the additional start-up time, in words.
     """
 
     base: str
@@ -95,12 +95,12 @@ class LossSplit:
 
     @property
     def a_s(self) -> float:
-        """The median of its times on A."""
+        """The median of the application's times on A, in s."""
         return float(np.median(self.measured_a))
 
     @property
     def b_s(self) -> float:
-        """The median of its times on B."""
+        """The median of the application's times on B, in s."""
         return float(np.median(self.measured_b))
 
     def rows(self) -> list[LossShare]:
@@ -110,7 +110,7 @@ class LossSplit:
 
     @property
     def explained(self) -> float:
-        """Share of the loss that the inputs explain."""
+        """The share of the loss that the inputs explain."""
         residual = next(share for share in self.shares if share.input == "residual")
         return 1 - abs(residual.share)
 
@@ -125,7 +125,9 @@ def explain_loss(
     margin: float = 0.02,
     seed: int = 1,
 ) -> LossSplit:
-    """Split an application's measured loss; `paired` times are of the same blocks, in order.
+    """Return the shares of an application's measured loss.
+
+    - `paired`: whether the times on A and B are of the same blocks, in order.
 
     Raises AnalysisError: the loss is within noise, or the replay does not reproduce the time on A.
     """
@@ -158,7 +160,10 @@ _Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class _MeasuredTimes:
-    """Times of an application on A and B in s; `paired` ones are of the same blocks, in order."""
+    """The times of an application on A and B, in s.
+
+    Paired times are of the same blocks, in order.
+    """
 
     a: _Array
     b: _Array
@@ -166,23 +171,23 @@ class _MeasuredTimes:
 
     @property
     def a_s(self) -> float:
-        """The median on A."""
+        """The median time on A, in s."""
         return float(np.median(self.a))
 
     @property
     def b_s(self) -> float:
-        """The median on B."""
+        """The median time on B, in s."""
         return float(np.median(self.b))
 
     @property
     def ratio(self) -> float:
-        """How many times as long B takes; the median over the blocks where times are paired."""
+        """The factor by which B takes longer; the median over the blocks if times are paired."""
         return float(np.median(self.b / self.a)) if self.paired else self.b_s / self.a_s
 
     def resampled(
         self, compare: Callable[[_Array, _Array], _Array], rng: np.random.Generator
     ) -> _Array:
-        """Compare medians of launches drawn again, block by block where times are paired."""
+        """Return ratios (or differences) of medians of drawn launches, by block if paired."""
         if self.paired:
             return _medians(compare(self.b, self.a), rng)
         return compare(_medians(self.b, rng), _medians(self.a, rng))
@@ -191,7 +196,7 @@ class _MeasuredTimes:
 def _refuse_noise(
     case: PredictionCase, times: _MeasuredTimes, margin: float, rng: np.random.Generator
 ) -> None:
-    """Raise AnalysisError where the interval of the ratio reaches the margin on both sides."""
+    """Raise AnalysisError if the interval of the ratio contains ratios within the margin."""
     low, high = np.quantile(times.resampled(operator.truediv, rng), ENDS)
     if low < 1 + margin and high > 1 - margin:
         raise AnalysisError(
@@ -211,8 +216,8 @@ def _medians(values: _Array, rng: np.random.Generator) -> _Array:
 def _values(case: PredictionCase, factor: float, a_s: float) -> dict[Input, float]:
     """Return the cost of each input, in s.
 
-    The costs are the terms of the prediction: with the time on A they add up to it. They are scaled
-    from the profiled launch to the median one.
+    Together with the time on A, the costs are the predicted time. They are scaled from the profiled
+    launch to the median launch.
     """
     base = case.base
     trace = base.trace
@@ -239,7 +244,7 @@ def _share(name: str, value: float, width: float, loss: float) -> InputShare:
 
 
 def _differing(a: Costs, b: Costs) -> list[Input]:
-    """Return the inputs that differ between A and B: each one doubles the replays."""
+    """Return the inputs that differ between A and B, because each input doubles the replays."""
     on_a = a.ladder
     on_b = b.ladder
     shares_cores = bool(on_a.cores or on_b.cores)
@@ -274,7 +279,7 @@ def shapley(
 def _spreads(
     case: PredictionCase, inputs: Sequence[Input], rng: np.random.Generator
 ) -> dict[Input, float]:
-    """Return the shares' half-widths over drawn ladders and factors, by the difference model."""
+    """Return half-widths of the shares for drawn curves and factors, by the difference model."""
     low = math.log(case.compute.lo)
     high = math.log(case.compute.hi)
     # The bounds are the ends of the middle `LEVEL` of a normal distribution.
@@ -307,14 +312,14 @@ def explain_application(
     *,
     by_name: Mapping[str, dict[str, Application]] | None = None,
 ) -> LossSplit:
-    """Split an application's loss between two platforms of a run into layers.
+    """Return the shares of the layers in an application's loss between two platforms.
 
-    - `app`: its probe, or its whole name (``npb.cg problem_class=A ranks=4``), or the path of a
-      profile of the same command line.
-    - `by_name`: the applications of the run, where they were read already.
+    - `app`: the application's probe, or its name (``npb.cg problem_class=A ranks=4``), or the path
+      of a profile of the same command line.
+    - `by_name`: the applications of the run, if they were read before.
 
-    Raises AnalysisError: the application is not on both platforms, its loss is noise, or a ladder
-    does not carry it.
+    Raises AnalysisError: the application is not on both platforms, its loss is noise, or curves are
+    missing.
     """
     by_name = by_name or applications(records)
     name = name_of(by_name, app)
@@ -345,7 +350,7 @@ def explain_application(
 
 @dataclass(frozen=True, slots=True)
 class _Control:
-    """The same program on one node of each platform, and the factor of computing by it."""
+    """The comparison of a program on one node of each platform in words, and its factor."""
 
     words: str
     factor: ComputeFactor | None = None
@@ -354,7 +359,7 @@ class _Control:
 def _control(
     by_name: Mapping[str, dict[str, Application]], a: Application, b: Application
 ) -> _Control:
-    """Compare the same program on one node of each platform, if that was measured."""
+    """Return the comparison of a program on one node of each platform, if it was measured."""
     for name, by_platform in by_name.items():
         on_a = by_platform.get(a.platform)
         on_b = by_platform.get(b.platform)
@@ -379,7 +384,7 @@ def _is_of_one_node(application: Application) -> bool:
 
 
 def _start_up(a: Application, b: Application) -> str:
-    """Describe MPI_Init's additional time on B, which the application's clock omits."""
+    """Describe MPI_Init's additional time on B, which the application's clock does not count."""
     longer_s = _init_s(b) - _init_s(a)
     if abs(longer_s) < _START_UP * a.median_s:
         return ""
@@ -389,7 +394,7 @@ def _start_up(a: Application, b: Application) -> str:
 
 
 def _init_s(application: Application) -> float:
-    """Return the time of MPI_Init of the slowest rank, the median over the launches."""
+    """Return the time of MPI_Init on the slowest rank in s, as the median over the launches."""
     profiles = [launch.profile for launch in application.launches]
     longest_ns = [profile.rank_table["init_ns"].to_numpy().max() for profile in profiles]
     return float(np.median(longest_ns)) * 1e-9

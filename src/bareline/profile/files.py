@@ -140,7 +140,7 @@ def _lines_by_kind(path: Path, lines: Sequence[Line]) -> dict[str, list[Line]]:
 def _ranks(path: Path, lines: Sequence[Line], header: _Header) -> pl.DataFrame:
     """Return the table of ranks.
 
-    Raises ProfileError: the ranks are not those that the header names.
+    Raises ProfileError: the ranks differ from the ranks in the header.
     """
     ranks = _frame(path, lines, RANK_COLUMNS, "rank")
     numbers = ranks["rank"]

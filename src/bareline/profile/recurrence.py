@@ -134,7 +134,7 @@ def _sizeless(stream: CallStream, kinds: tuple[str, ...]) -> CallStream:
 
 
 def _cuts(trace: Trace) -> Cuts:
-    """Return the cuts after the first collective of all ranks from which on every rank repeats.
+    """Return the cuts after the first collective of all ranks from which all ranks repeat.
 
     `Cuts.repeats` does not depend on where a period begins. A cut after a collective in the middle
     of periods loses the beginning of the first and the end of the last.

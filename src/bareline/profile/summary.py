@@ -201,7 +201,7 @@ DISTURBED = 0.05
 
 
 def queued_share(profile: Profile) -> float:
-    """Return the share of the ranks' time in which they were ready but had no core."""
+    """Return the share of the ranks' time in which a rank was ready but had no core."""
     ranks = profile.rank_table.filter(pl.col("queued_ns") >= 0)
     wall = float(ranks["wall_ns"].sum())
     return float(ranks["queued_ns"].sum()) / wall if wall > 0 else 0.0

@@ -216,9 +216,9 @@ _FORMS = {
 }
 
 
-def conditions(at: Mapping[str, Any]) -> str:
+def conditions(coordinates: Mapping[str, Any]) -> str:
     """Format conditions in one line: ``64 KiB messages, 16 to 128 ranks, between nodes``."""
-    return ", ".join(_condition(key, value) for key, value in at.items())
+    return ", ".join(_condition(key, value) for key, value in coordinates.items())
 
 
 def _condition(key: str, value: Any) -> str:

@@ -10,10 +10,10 @@ from bareline.vocabulary.place import Place
 _ON_ONE_NODE = {"intra_node": True, "inter_node": False}
 
 
-def holds_at(at: Mapping[str, Condition], place: Place) -> bool:
+def holds_at(conditions: Mapping[str, Condition], place: Place) -> bool:
     """Whether a place meets all conditions; a condition on an unknown value is not met."""
     coordinates = place.coordinates | {"nodes": place.ran_on}
-    for name, condition in at.items():
+    for name, condition in conditions.items():
         if name == "placement":
             if _ON_ONE_NODE.get(str(condition)) is not place.on_one_node:
                 return False

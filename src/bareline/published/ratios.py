@@ -306,8 +306,8 @@ def likewise(study: PublishedStudy, ratio: PublishedRatio) -> _Ratios:
     for other in benchmark.also:
         metric = other.metrics.get(ratio.metric)
         if metric is not None:
-            at = _by_name(ratio.conditions | other.at)
-            yield replace(ratio, probe=other.probe, probe_metric=metric, at=at)
+            conditions = _by_name(ratio.conditions | other.at)
+            yield replace(ratio, probe=other.probe, probe_metric=metric, at=conditions)
 
 
 def _by_name(given: Conditions) -> tuple[tuple[str, Condition], ...]:

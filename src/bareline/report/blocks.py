@@ -220,7 +220,7 @@ Words = str | Sentence
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Sentences: one paragraph each, or a list of them."""
+    """Sentences, each as a paragraph or as an item of a list."""
 
     sentences: tuple[Words, ...]
     kind: Literal["paragraphs", "list", "headline"] = "paragraphs"
@@ -299,7 +299,7 @@ class Figure:
     - `names`: the name of each panel, e.g. ``16 nodes, 128 ranks``; empty if there is only one
       panel.
     - `large`: index of the panel that is drawn large at first; the reader can choose another panel.
-    - `narrow`: the drawing for screens of less than 40 em; without `narrow`, they show `panels`.
+    - `narrow`: the drawing for screens of less than 40 em; if empty, these screens show `panels`.
     - `folded`: whether the table is hidden at first even though nothing is drawn.
     - `text_summary`: a description of the figure for readers who cannot see it.
     - `caveats`: the caveats of the values, in words, for a drawing in a separate file.

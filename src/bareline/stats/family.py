@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from bareline.stats.launch_array import FloatArray, IntArray
 
 ALPHA = 0.05
-"""Error of the verdicts "slower" and "faster": the rate of false ones among rows of tables."""
+"""Error of the verdicts "slower" and "faster": the rate of false verdicts among table rows."""
 
 CERTAIN_ALPHA = 0.04
 """Level of claims that are certain over a whole verdict.
@@ -25,7 +25,8 @@ promised error of 5 %.
 LOST_ALPHA = 0.0125
 """Part of the 5 % error for the test of lost launches.
 
-Three of three against none of six have p = 1/84, six of eight against none of eight 0.007.
+Three lost launches of three against none of six have p = 1/84, six of eight against none of eight
+have p = 0.007.
 """
 
 BESIDE_LOST_ALPHA = 0.0375

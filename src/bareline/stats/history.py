@@ -358,7 +358,7 @@ class _Search:
         return placed
 
     def _within_levels(self, values: FloatArray, place: int) -> FloatArray:
-        """Return the values, drawn in where they are far outside both levels about a place."""
+        """Return the values, with a bound for values far outside both levels about a place."""
         levels = []
         bounds = []
         for part in (values[:place], values[place:]):

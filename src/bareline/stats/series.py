@@ -30,7 +30,7 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class SeriesTraits:
-    """The traits of series of launches in their order: bool arrays of shape (series,)."""
+    """The properties of series of launches in time order: bool arrays of shape (series,)."""
 
     drifting: BoolArray
     dependent: BoolArray

@@ -1,4 +1,4 @@
-"""Probabilities in the tail of a sample, by counting and, beyond it, by an exponential tail.
+"""Probabilities in a sample's tail: by counting, and beyond the sample by an exponential tail.
 
 Counting in a few hundred random orders gives probabilities down to a few in a thousand. Scores are
 logarithms of likelihood ratios, whose tails fall exponentially. So the tail is continued beyond the

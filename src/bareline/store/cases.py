@@ -24,8 +24,14 @@ MOST = (1 << 31) - 1
 #: A number from 0, e.g. of a trial in its plan, and a count from 1.
 Number = Annotated[int, Field(ge=0, le=MOST)]
 Count = Annotated[int, Field(ge=1, le=MOST)]
+
+
+def _canonical_pinning(text: str) -> str:
+    return str(Pinning.parse(text)) if text else ""
+
+
 #: Where a study asks for ranks on a node; empty, and not written, where it does not.
-PinningText = Annotated[str, AfterValidator(lambda text: str(Pinning.parse(text)) if text else "")]
+PinningText = Annotated[str, AfterValidator(_canonical_pinning)]
 _KEYS = tuple(field.name for field in fields(Case))
 
 

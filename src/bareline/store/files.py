@@ -91,12 +91,12 @@ def next_step(error: OSError, run: Path, *, imported: bool) -> str:
     return f"see to its file system, then {again}"
 
 
-def refuse_odd(found: os.stat_result, path: Path) -> None:
+def refuse_odd(status: os.stat_result, path: Path) -> None:
     """Check that a file is a regular file, which can safely be written to.
 
     Raises OSError: it is not.
     """
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise NotRegular("not a regular file", path)
 
 

@@ -92,12 +92,15 @@ class Header:
         """
         import tomli_w
 
-        content = {
+        content: dict[str, Any] = {
             "schema": self.schema,
             "created": self.created,
             "seed": self.seed,
             "baseline": self.baseline,
-            **({"control": self.control} if self.control else {}),
+        }
+        if self.control:
+            content["control"] = self.control
+        content |= {
             "config_hash": self.config_hash,
             "versions": dict(self.versions),
             "probe": dict(self.probes),
@@ -270,12 +273,12 @@ def read_header(run: Path) -> Header:
     content = _read_toml(run)
     schema = content.get("schema")
     if isinstance(schema, int) and schema != SCHEMA:
-        newer = schema > SCHEMA
-        raise StoreError(
-            f"written by {'a newer' if newer else 'an older'} bareline (schema {schema})",
-            where=str(run),
-            hint="update bareline" if newer else "read the run with that version, or measure again",
-        )
+        age = "an older"
+        hint = "read the run with that version, or measure again"
+        if schema > SCHEMA:
+            age = "a newer"
+            hint = "update bareline"
+        raise StoreError(f"written by {age} bareline (schema {schema})", where=str(run), hint=hint)
     try:
         header = _header(content)
     except ValueError as error:

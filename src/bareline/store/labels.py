@@ -19,10 +19,13 @@ def path_labels(paths: Sequence[Path]) -> tuple[str, ...]:
         if len(set(labels)) == len(labels):
             return labels
     names = [platform_name(path.name) for path in resolved]
-    return tuple(
-        name if names.index(name) == number else f"{name}-{number + 1}"
-        for number, name in enumerate(names)
-    )
+    numbered: list[str] = []
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            numbered.append(f"{name}-{index + 1}")
+        else:
+            numbered.append(name)
+    return tuple(numbered)
 
 
 def _candidates(paths: Sequence[Path]) -> Iterator[tuple[str, ...]]:

@@ -36,18 +36,37 @@ Wanted = Callable[[str], Container[str]]
 _POINTS = 1 << 16
 
 
+def _failure_keys(outcome: Measured | Failed) -> dict[str, Any]:
+    if not isinstance(outcome, Failed):
+        return {"stage": None, "reason": None}
+    keys = {"stage": outcome.stage.value, "reason": outcome.reason}
+    if outcome.code:
+        keys["code"] = outcome.code
+    return keys
+
+
+def _sample_keys(sample: Sample) -> dict[str, Any]:
+    keys: dict[str, Any] = {
+        "metric": sample.metric,
+        "point": format_point(sample.point),
+        "value": float(sample.value),
+    }
+    if sample.caveats:
+        keys["caveats"] = list(sample.caveats)
+    return keys
+
+
 def to_line(record: Record) -> str:
     """Return the line of a record, with its newline."""
-    trial, outcome = record.trial, record.outcome
-    failure = outcome if isinstance(outcome, Failed) else None
-    samples = () if isinstance(outcome, Failed) else outcome.samples
-    content = {
+    trial = record.trial
+    layout = str(trial.layout) if trial.layout else None
+    content: dict[str, Any] = {
         "trial": trial.index,
         "attempt": record.attempt,
         "block": trial.block,
         "platform": trial.platform,
         **case_keys(trial.case),
-        "layout": str(trial.layout) if trial.layout else None,
+        "layout": layout,
         "timeout_s": trial.timeout_s,
         "started": record.started,
         "duration_s": record.duration_s,
@@ -55,22 +74,14 @@ def to_line(record: Record) -> str:
         "session": record.session,
         "boot": record.boot,
         "foreign_cores": record.foreign_cores,
-        **({"launch": record.launch} if record.launch else {}),
-        "status": record.status,
-        "stage": failure.stage.value if failure else None,
-        "reason": failure.reason if failure else None,
-        **({"code": failure.code} if failure and failure.code else {}),
-        "caveats": list(record.caveats),
-        "samples": [
-            {
-                "metric": sample.metric,
-                "point": format_point(sample.point),
-                "value": float(sample.value),
-                **({"caveats": list(sample.caveats)} if sample.caveats else {}),
-            }
-            for sample in samples
-        ],
     }
+    if record.launch:
+        content["launch"] = record.launch
+    content["status"] = record.status
+    content |= _failure_keys(record.outcome)
+    content["caveats"] = list(record.caveats)
+    samples = () if isinstance(record.outcome, Failed) else record.outcome.samples
+    content["samples"] = [_sample_keys(sample) for sample in samples]
     return json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -132,12 +143,13 @@ def from_line(
     Raises ValueError: the line is damaged, or is not of the run; the message names the key.
     """
     line = _Line.model_validate_json(text)
+    layout = None if line.layout is None else Layout.parse(line.layout)
     trial = Trial(
         index=line.trial,
         block=line.block,
         platform=line.platform,
         case=case_of(line, probes, platforms),
-        layout=None if line.layout is None else Layout.parse(line.layout),
+        layout=layout,
         timeout_s=line.timeout_s,
     )
     outcome = _outcome(line, probes[line.probe]["metrics"], wanted)

@@ -79,7 +79,11 @@ def run_folders(folder: Path) -> list[Path]:
         hint = step_to_read(error, "give a run, or a folder with runs")
         why = f"cannot be read: {error.strerror}"
         raise StoreError(why, where=str(folder), hint=hint) from error
-    return [path for path in below if any(os.path.lexists(path / name) for name in _OF_A_RUN)]
+    return [path for path in below if _has_file_of_run(path)]
+
+
+def _has_file_of_run(folder: Path) -> bool:
+    return any(os.path.lexists(folder / name) for name in _OF_A_RUN)
 
 
 def distinct_runs(paths: Iterable[Path]) -> list[Path]:

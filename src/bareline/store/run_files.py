@@ -149,7 +149,10 @@ class RunFiles:
 
     def raw_folder(self, index: int, attempt: int = 1) -> Path:
         """Return the folder of a trial's raw output."""
-        return self.path / "raw" / (f"{index:06d}" + (f".{attempt}" if attempt > 1 else ""))
+        name = f"{index:06d}"
+        if attempt > 1:
+            name += f".{attempt}"
+        return self.path / "raw" / name
 
     @contextmanager
     def _explaining_raw(self) -> Iterator[None]:
@@ -206,7 +209,9 @@ class RunFiles:
 
     def _facts_file(self, platform: str, session: int) -> Path:
         folder = self.path / "facts"
-        return (folder if session == FIRST else folder / str(session)) / f"{platform}.json"
+        if session != FIRST:
+            folder /= str(session)
+        return folder / f"{platform}.json"
 
     def append_event(self, platform: str, text: str, seconds: float | None = None) -> None:
         """Append an event of a platform, such as the replacement of a node, with its duration."""

@@ -50,8 +50,11 @@ def read_tables(file: BinaryIO, probes: Mapping[str, Any], platforms: Mapping[st
     """
     import polars as pl
 
-    schema, points = _schema(), set[str]()
-    trials, samples, row = [], [], 0
+    schema = _schema()
+    points: set[str] = set()
+    trials: list[pl.DataFrame] = []
+    samples: list[pl.DataFrame] = []
+    row = 0
     for piece in (b"", *_pieces(file)):  # an empty run has its columns too
         try:
             frame = pl.read_ndjson(piece, schema=schema) if piece else pl.DataFrame(schema=schema)

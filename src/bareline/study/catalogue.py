@@ -36,7 +36,9 @@ _OWN = resources.files("bareline") / "studies"
 def _files() -> Mapping[str, Traversable]:
     ours = [("bareline.studies", _OWN)]
     others = ((where, resources.files(package)) for where, package in brought("bareline.studies"))
-    files = ((where, file) for where, folder in chain(ours, others) for file in _toml(folder))
+    files: list[tuple[str, Traversable]] = []
+    for where, folder in chain(ours, others):
+        files += ((where, file) for file in _toml(folder))
     return named("study", files, lambda file: file.name.removesuffix(".toml"))
 
 
@@ -112,7 +114,8 @@ def study_rows() -> list[StudyListed]:
     for name, file in _files().items():
         entry = listed.get(name)
         same = entry is not None and entry["crc32"] == zlib.crc32(file.read_bytes())
-        rows.append(entry["row"] if same else _row(_read(name)))
+        row = entry["row"] if same else _row(_read(name))
+        rows.append(row)
     return rows
 
 

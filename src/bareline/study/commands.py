@@ -25,7 +25,8 @@ from bareline.vocabulary.units import BASE_UNITS, count
 STUDY = "ab"
 #: The probe of the commands, and its figures: the wall time, or a number of the output.
 PROBE = "app.command"
-TIME, FIGURE = "time", "value"
+TIME = "time"
+FIGURE = "value"
 #: Syntax that only a shell reads: pipes, redirections, variables, patterns, several commands.
 _SHELL = re.compile(r"[|&;<>()$`*?\[\]#~!{}\n]|^\s*[A-Za-z_][A-Za-z0-9_]*=")
 #: A figure whose pattern names a rate is better where it is higher.

@@ -16,9 +16,11 @@ def with_looks(content: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     looks = content.get("looks")
     launches = content.get("launches")
-    if looks is None and launches is not None:
-        return content
-    planned = checked_looks(list(DEFAULT_LOOKS) if looks is None else looks)
+    if looks is None:
+        if launches is not None:
+            return content
+        looks = list(DEFAULT_LOOKS)
+    planned = checked_looks(looks)
     if launches is not None and launches != planned[-1]:
         raise ValueError(
             f"launches = {launches}, but the last interim analysis (looks) is after {planned[-1]} "

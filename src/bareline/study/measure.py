@@ -261,6 +261,7 @@ class Measure(PinningKeys, _Table):
         probe = probe or find_probe(self.probe, where=where)
         self._check_sweep(where)
         sweep = self.shapes(where, probe.nodes)
+        pinning = str(self.pinning) if self.asks_pinning else ""
         for values in itertools.product(*self.sweep.values()):
             fixed = {**self.params, **dict(zip(self.sweep, values, strict=True))}
             params = probe.make_params({**defaults, **fixed, **self.per_rank}, where=where)
@@ -284,7 +285,7 @@ class Measure(PinningKeys, _Table):
                     nodes=nodes,
                     placement=self.placement,
                     profile=bool(self.profile) and not self.profiles_once,
-                    pinning=str(self.pinning) if self.asks_pinning else "",
+                    pinning=pinning,
                 )
                 yield case
                 if self.profiles_once:

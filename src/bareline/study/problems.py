@@ -70,9 +70,9 @@ def _key_words(table: str, place: Sequence[str]) -> str:
     return head
 
 
-def suggest(wrong: str, known: set[str]) -> str:
+def suggest(wrong: str, keys: set[str]) -> str:
     """Return a hint with the key that was probably meant, or with all keys."""
-    return did_you_mean(wrong, known, f"use one of: {', '.join(sorted(known))}")
+    return did_you_mean(wrong, keys, f"use one of: {', '.join(sorted(keys))}")
 
 
 def check_question(

@@ -131,7 +131,8 @@ class Sweep:
         self, nodes: int | None, room: Mapping[str, Capacity], check: Callable[[int], None]
     ) -> Iterator[int]:
         if self.ranks != POWERS:
-            for ranks in _listed(self.ranks or (nodes if self.ends and nodes else 1)):
+            fewest = nodes if self.ends and nodes else 1
+            for ranks in _listed(self.ranks or fewest):
                 check(ranks)
                 yield ranks
             return
@@ -157,7 +158,8 @@ class Sweep:
                 where=self.where,
                 hint=f'write nodes = "{POWERS}" and `ranks_per_node`, and remove `ranks`',
             )
-        for ranks in _listed(self.ranks or (each * self.ends if self.ends else 1)):
+        fewest = each * self.ends if self.ends else 1
+        for ranks in _listed(self.ranks or fewest):
             check(ranks)
             nodes, rest = divmod(ranks, each)
             if rest:
@@ -176,11 +178,11 @@ class Sweep:
                 where=self.where,
                 hint="remove one of the three",
             )
-        each = self._each(room)
+        ranks_per_node = self._each(room)
         numbers = self._nodes(room)
         any_fits = False
-        for count, nodes in itertools.product(each, numbers):
-            ranks = count * nodes
+        for each, nodes in itertools.product(ranks_per_node, numbers):
+            ranks = each * nodes
             try:
                 check(ranks)
             except ProbeError:
@@ -189,11 +191,17 @@ class Sweep:
                 continue
             any_fits = True
             yield ranks, nodes
-        if not any_fits:
-            # The smallest that the probe takes: the plan lists the platforms that it does not fit.
-            fixed = not self._open_nodes
-            for ranks in _powers(numbers[0] if fixed else each[0], 0, check):
-                yield ranks, numbers[0] if fixed else ranks // each[0]
+        if any_fits:
+            return
+        # The smallest that the probe takes: the plan lists the platforms that it does not fit.
+        if self._open_nodes:
+            each = ranks_per_node[0]
+            for ranks in _powers(each, 0, check):
+                yield ranks, ranks // each
+        else:
+            nodes = numbers[0]
+            for ranks in _powers(nodes, 0, check):
+                yield ranks, nodes
 
     @property
     def _open_nodes(self) -> bool:

@@ -1,1 +1,1 @@
-"""Words that all other packages share: values, units, errors, verdicts, caveats."""
+"""The basic types that all other packages use: values, units, errors, verdicts and caveats."""

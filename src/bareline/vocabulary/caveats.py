@@ -1,7 +1,7 @@
 """Caveats: the reasons to doubt a number.
 
-In records and tables a caveat is a short text: `Caveat.read` reads it, ``str`` writes it, and
-nothing else takes it apart.
+In records and tables a caveat is a short text. `Caveat.read` parses this text and ``str`` writes
+it; no other code interprets it.
 """
 
 from __future__ import annotations
@@ -65,23 +65,24 @@ _OF_ONE = {
 #: From this share of the trials on, a caveat applies to the figure and may void its verdict.
 MOST_TRIALS = 0.5
 
-_SHARE = re.compile(r"(?P<text>.*) \((?P<some>\d+) of (?P<every>\d+) trials\)", re.DOTALL)
+_SHARE = re.compile(r"(?P<text>.*) \((?P<some>\d+) of (?P<trials>\d+) trials\)", re.DOTALL)
 _NUMBER = re.compile(rf"(?P<some>\d+) (?P<code>{'|'.join(map(re.escape, _WITH_NUMBER))})")
 
 
 @dataclass(frozen=True, slots=True)
 class Caveat:
-    """Something that makes a number doubtful.
+    """A reason to doubt a number.
 
-    - `code`: a code of `CAVEATS`, one of the codes with a detail or a number, or `IN_WORDS`.
+    - `code`: a key of `CAVEATS`, a code that has a detail or a number, or `IN_WORDS`.
     - `detail`: the part that the code does not imply: both layouts, the reason, the words.
-    - `some`, `every`: for how many of how many trials; 0 of 0 is all. A mere count has no `every`.
+    - `some`, `trials`: the number of trials with the caveat, and of all trials; 0 and 0 mean all
+      trials. A mere count has only `some`.
     """
 
     code: str
     detail: str = ""
     some: int = 0
-    every: int = 0
+    trials: int = 0
 
     @staticmethod
     @lru_cache(maxsize=4096)
@@ -93,7 +94,7 @@ class Caveat:
         if shared:
             text = shared["text"]
             some = int(shared["some"])
-            whole = int(shared["every"])
+            whole = int(shared["trials"])
         if number := _NUMBER.fullmatch(text):
             return Caveat(number["code"], some=int(number["some"]))
         code, colon, detail = text.partition(": ")
@@ -115,7 +116,7 @@ class Caveat:
         return f"{self.code}: {self.detail}" if self.detail else self.code
 
     def _counted(self, text: str) -> str:
-        return f"{text} ({self.some} of {self.every} trials)" if self.share < 1 else text
+        return f"{text} ({self.some} of {self.trials} trials)" if self.share < 1 else text
 
     @property
     def kind(self) -> tuple[str, str]:
@@ -124,50 +125,50 @@ class Caveat:
 
     @property
     def share(self) -> float:
-        """The share of the trials that have it, from 0 to 1."""
-        return self.some / self.every if self.every else 1.0
+        """The share of the trials that have the caveat, from 0 to 1."""
+        return self.some / self.trials if self.trials else 1.0
 
     @property
     def for_most(self) -> bool:
-        """Whether so many trials have it that it applies to the figure."""
+        """Whether so many trials have the caveat that it applies to their common value."""
         return self.share >= MOST_TRIALS
 
     @property
     def text(self) -> str:
-        """Its meaning, in words."""
+        """The meaning of the caveat in words."""
         if self.some == 1 and self.code in _OF_ONE:
             return _OF_ONE[self.code]
         return self._counted(CAVEATS.get(self.code, self._written))
 
     @property
     def brief(self) -> str:
-        """A few words for a sentence that must mention it; empty where no sentence must."""
+        """A few words for a sentence that must mention the caveat; empty if no sentence must."""
         if self.code == OTHER_LAYOUT:
             return self.detail
         if self.code in (NOT_VERIFIED, OTHER_BUILD, *_NOT_AS_ASKED) or self.code in _WITH_NUMBER:
             return str(self)
         words = _BRIEF.get(self.code, "")
         partly = words and self.share < 1
-        return f"{words} in {self.some} of {self.every} trials" if partly else words
+        return f"{words} in {self.some} of {self.trials} trials" if partly else words
 
     @property
     def next_step(self) -> str:
-        """The reader's next step; empty where there is none."""
+        """The reader's next step; empty if there is none."""
         return _NEXT.get(self.code, "")
 
 
 def read_caveats(texts: Iterable[str] | None) -> tuple[Caveat, ...]:
-    """Read the caveats of a record or a row, each once."""
+    """Parse the caveats of a record or a row; equal caveats are returned once."""
     return tuple(Caveat.read(text) for text in dict.fromkeys(texts or ()))
 
 
 def codes(caveats: Iterable[Caveat]) -> frozenset[str]:
-    """Return the codes of caveats, whatever their share."""
+    """Return the codes of caveats, whatever their share of trials."""
     return frozenset(caveat.code for caveat in caveats)
 
 
 def widest(caveats: Iterable[Caveat]) -> tuple[Caveat, ...]:
-    """Return one caveat of each kind: the one with the largest share of trials."""
+    """Return one caveat of each kind: the caveat with the largest share of trials."""
     kinds: dict[tuple[str, str], Caveat] = {}
     for caveat in caveats:
         largest = kinds.get(caveat.kind)
@@ -177,7 +178,7 @@ def widest(caveats: Iterable[Caveat]) -> tuple[Caveat, ...]:
 
 
 def briefs(caveats: Iterable[Caveat]) -> dict[str, set[Caveat]]:
-    """Return caveats by their words in brief, without those that a sentence may leave out."""
+    """Return caveats by their brief words, without those that a sentence may leave out."""
     alike: dict[tuple[str, str], set[Caveat]] = {}
     for caveat in dict.fromkeys(caveats):
         if caveat.brief:

@@ -1,6 +1,7 @@
-"""The collective functions of MPI, declared once: probes, importers, prediction and simulation.
+"""The collective functions of MPI, declared once for probes, importers, prediction and simulation.
 
-``native/mpibench/collectives.c`` measures those with a summary; a test compares both lists.
+``native/mpibench/collectives.c`` measures the functions that have a summary; a test compares both
+lists.
 """
 
 from __future__ import annotations
@@ -15,12 +16,16 @@ Role = Literal["all", "from-root", "to-root"]
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """A collective function, named without ``MPI_`` and in lower case, as OSU names its programs.
+    """A collective function of MPI.
 
-    `curve` is the measured function that represents it. `per_peer`: its size is the amount that a
-    rank sends to all, the curve's the amount to each. A function with a `summary` has a probe.
-    `osu` is its name in OSU's titles; IMB and OSU have no program for one without it. `anew`: the
-    simulated cluster makes it itself, since SimGrid's algorithm is not Open MPI's.
+    - `name`: the function's name without ``MPI_`` and in lower case, as in OSU's program names.
+    - `osu`: the name in the titles of OSU's outputs; empty if IMB and OSU have no program for it.
+    - `summary`: the description of the function's probe; a function without a summary has no probe.
+    - `curve`: the measured function whose times represent this one; empty for itself.
+    - `per_peer`: the function's size is the amount that a rank sends to all ranks, and the curve's
+      size is the amount for each rank.
+    - `anew`: the simulated cluster implements the function itself, because SimGrid's algorithm
+      differs from Open MPI's.
     """
 
     name: str
@@ -33,7 +38,7 @@ class Collective:
 
     @property
     def function(self) -> str:
-        """The function of MPI, e.g. ``MPI_Reduce_scatter``."""
+        """The name of the MPI function, e.g. ``MPI_Reduce_scatter``."""
         return f"MPI_{self.imb}"
 
     @property
@@ -43,22 +48,24 @@ class Collective:
 
     @property
     def probe(self) -> str:
-        """The probe whose curve it is looked up on."""
+        """The name of the probe whose curve represents the function."""
         return f"mpi.{self.curve or self.name}"
 
     @property
     def reduces(self) -> bool:
-        """Whether it computes, so that its elements are numbers."""
+        """Whether the function computes with its elements, which are then numbers."""
         return "reduce" in self.name or "scan" in self.name
 
     @property
     def smallest_bytes(self) -> int:
-        """Size of the smallest message: a double for reductions, 0 for a barrier."""
-        return 0 if self.name == "barrier" else 8 if self.reduces else 1
+        """The size of the smallest message: a double for reductions, 0 for a barrier."""
+        if self.name == "barrier":
+            return 0
+        return 8 if self.reduces else 1
 
     @property
     def simulated(self) -> str:
-        """The action of a trace that SimGrid replays."""
+        """The name of the function's action in traces that SimGrid replays."""
         return (self.curve or self.name).replace("_", "")
 
 

@@ -1,4 +1,4 @@
-"""Where the date of an imported result is from."""
+"""Sources of the date of an imported result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ DATED_FACT = "import.dated"
 
 
 class DateSource(StrEnum):
-    """Where the date of an imported trial is from, the most certain first."""
+    """The source of an imported trial's date; the most certain source comes first."""
 
     OUTPUT = "output"
     GIVEN = "--date"

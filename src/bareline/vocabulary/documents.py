@@ -1,8 +1,8 @@
-"""Structured files that strangers wrote (JSON, YAML, TOML, lines): read within bounds.
+"""Read structured files from unknown authors (JSON, YAML, TOML, lines) within bounds.
 
-Nothing here opens a file. A document that exceeds its bounds is refused before its values are
-made: deep nesting, aliases that multiply, numbers of thousands of digits. Control characters of a
-terminal and lone surrogates are replaced. Each refusal names the line or the key.
+This module opens no file. A document that exceeds its bounds is refused before its values are
+created: deep nesting, aliases that multiply, numbers of thousands of digits. Control characters of
+a terminal and lone surrogates are replaced. Each error names the line or the key.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DocumentLimits:
-    """The most that a document may contain.
+    """The bounds of a document.
 
-    - `size_bytes`: of the file.
-    - `depth`: of lists and tables in each other.
-    - `values`: keys, texts, numbers, lists and tables; an alias counts with everything behind it,
-      so that merge keys are counted as they expand.
-    - `text_chars`: of one text, key or line.
-    - `digits`: of one number.
-    - `aliases`: of YAML.
+    - `size_bytes`: the size of the file.
+    - `depth`: the depth of lists and tables in each other.
+    - `values`: the number of keys, texts, numbers, lists and tables. An alias counts with
+      everything that it refers to, so that merge keys count in their expanded form.
+    - `text_chars`: the length of one text, key or line.
+    - `digits`: the number of digits of one number.
+    - `aliases`: the number of aliases in YAML.
     """
 
     size_bytes: int = 16 << 20
@@ -51,7 +51,7 @@ _LONGEST_TOML_KEY = 100
 
 
 class DocumentError(ValueError):
-    """A document cannot be read; `str` gives the reason, with the line or key."""
+    """The error of a document that cannot be read; `str` gives the reason, with the line or key."""
 
 
 # JSON ---------------------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def parse_json(data: bytes | str, bounds: DocumentLimits = DESCRIPTION) -> Any:
     Raises
     ------
     DocumentError
-        It is damaged, exceeds its bounds, or has a key twice with different values.
+        The document is damaged, exceeds its bounds, or has a key twice with different values.
     """
     text = _text_of(data, bounds)
     _check_structure(text, bounds)
@@ -86,10 +86,10 @@ Pairs = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 def json_decoder(
     bounds: DocumentLimits, text: str = "", *, pairs: Pairs | None = None
 ) -> json.JSONDecoder:
-    """Return a decoder that refuses long numbers and keys with two values, by a DocumentError.
+    """Return a decoder that raises a DocumentError for long numbers and keys with two values.
 
-    - `text`: the document, in which the line of a long number is looked up.
-    - `pairs`: makes an object of its keys and values, where two values of a key are allowed.
+    - `text`: the document, in which the line of a long number is found.
+    - `pairs`: makes an object from its keys and values, if two values of a key are permitted.
     """
 
     def whole(digits: str) -> int:
@@ -121,7 +121,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check_structure(text: str, bounds: DocumentLimits) -> None:
-    """Refuse JSON that is too deep or has too many values, without making one."""
+    """Refuse JSON that is too deep or has too many values, without creating the values."""
     values = text.count(",") + text.count("[") + text.count("{")
     depth = 0
     for token in _TOKENS.finditer(text):
@@ -155,14 +155,14 @@ _WORDS = (f"{_TAG}timestamp", f"{_TAG}value")
 
 
 def parse_yaml(data: bytes | str, bounds: DocumentLimits = YAML) -> Any:
-    """Return the value of a YAML document, of the kinds that JSON has; keys are texts.
+    """Return the value of a YAML document, with the types that JSON has; keys are texts.
 
-    Times of day and dates stay texts.
+    Times of day and dates remain texts.
 
     Raises
     ------
     DocumentError
-        It is damaged, exceeds its bounds, has a tag of its own, or an alias within its own anchor.
+        The document is damaged, exceeds its bounds, has its own tag, or an alias in its own anchor.
     ImportError
         PyYAML is not installed.
     """
@@ -195,7 +195,7 @@ def parse_yaml(data: bytes | str, bounds: DocumentLimits = YAML) -> Any:
 
 @dataclass(slots=True)
 class _Open:
-    """A list or table whose end has not been read; `values` counts those within."""
+    """A list or table whose end has not been read; `values` counts the values inside it."""
 
     anchor: str | None
     values: int = 1
@@ -203,7 +203,7 @@ class _Open:
 
 @dataclass(slots=True)
 class _EventCount:
-    """The number of values in a YAML document, counted during parsing, before they are made."""
+    """The number of values in a YAML document, counted by its events before values are created."""
 
     bounds: DocumentLimits
     aliases: int = 0
@@ -256,7 +256,7 @@ class _EventCount:
 
 
 def _check_node(node: Node, bounds: DocumentLimits, seen: set[int]) -> None:
-    """Refuse values that take long to make or that JSON lacks; keys become texts."""
+    """Refuse values that take long to create or that JSON lacks, and turn keys into texts."""
     if id(node) in seen:
         return
     seen.add(id(node))
@@ -314,7 +314,7 @@ _LONG_KEY = re.compile(
 
 
 def check_toml_keys(text: str) -> None:
-    """Refuse a key of so many parts that `tomllib` would take hours; raises DocumentError."""
+    """Refuse a key with so many parts that `tomllib` would take hours; raises DocumentError."""
     match = _LONG_KEY.search(text)
     if match is not None:
         line = _line_of(text, match.start())
@@ -327,7 +327,7 @@ def parse_lines(data: bytes, bounds: DocumentLimits = DESCRIPTION) -> list[str]:
     Raises
     ------
     DocumentError
-        It is not UTF-8, too large, or has too long or too many lines.
+        The text is not UTF-8, is too large, or has too many or too long lines.
     """
     lines = cleaned(_text_of(data, bounds)).splitlines()
     if len(lines) > bounds.values:
@@ -342,7 +342,7 @@ def parse_lines(data: bytes, bounds: DocumentLimits = DESCRIPTION) -> list[str]:
 
 
 def table_at(value: object, key: str) -> Mapping[str, Any]:
-    """Return the table below a key, an empty one for nothing; raises DocumentError otherwise."""
+    """Return `value` if it is a table, or an empty table for None; else raises DocumentError."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -351,14 +351,14 @@ def table_at(value: object, key: str) -> Mapping[str, Any]:
 
 
 def list_at(value: object, key: str) -> list[Any]:
-    """Return the list below a key; raises DocumentError where it is something else."""
+    """Return `value` if it is a list; else raises DocumentError, with the name of its key."""
     if not isinstance(value, list):
         raise DocumentError(f"'{_short(key)}': {_kind_of(value)} is not a list")
     return value
 
 
 def text_at(value: object, key: str) -> str:
-    """Return the text below a key; raises DocumentError where it is something else."""
+    """Return `value` if it is a text; else raises DocumentError, with the name of its key."""
     if not isinstance(value, str):
         raise DocumentError(f"'{_short(key)}': {_kind_of(value)} is not a text")
     return value

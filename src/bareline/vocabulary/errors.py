@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from bareline.vocabulary.source_place import place_of
 
 
-def did_you_mean(wrong: str, known: Iterable[str], otherwise: str) -> str:
-    """Return the hint that names the closest known name, or another one where none is close."""
-    close = difflib.get_close_matches(wrong, known, 1)
+def did_you_mean(wrong: str, names: Iterable[str], otherwise: str) -> str:
+    """Return a hint with the closest known name, or the hint `otherwise` if no name is close."""
+    close = difflib.get_close_matches(wrong, names, 1)
     return f"did you mean '{close[0]}'?" if close else otherwise
 
 
@@ -21,9 +21,13 @@ _LONGEST_WORD = 400
 _LONGEST_LINE = 1600
 
 
+def _printable(character: str) -> str:
+    return character if character.isprintable() else repr(character)[1:-1]
+
+
 def one_line(text: str) -> str:
     """Format any text as one printable line of bounded length."""
-    printable = "".join(part if part.isprintable() else repr(part)[1:-1] for part in text)
+    printable = "".join(map(_printable, text))
     printable = re.sub(
         rf"\S{{{_LONGEST_WORD},}}", lambda match: _shortened(match[0], 80), printable
     )
@@ -38,7 +42,7 @@ class BarelineError(Exception):
     """Root of every error that ends a command with one line instead of a traceback.
 
     - `what`: the problem, as a clause without a full stop.
-    - `where`: the file, key, platform or trial that it is about.
+    - `where`: the file, key, platform or trial that has the problem.
     - `hint`: the next step for the reader, as an imperative.
     """
 

@@ -10,5 +10,5 @@ ASKED_AGAIN = "a new one is asked for"
 
 
 def is_replacement(event: str) -> bool:
-    """Whether an event is that nodes of a platform are replaced."""
+    """Whether the text of an event reports that nodes of a platform are replaced."""
     return event.endswith((MADE_AGAIN, ASKED_AGAIN))

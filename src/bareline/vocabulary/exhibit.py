@@ -1,4 +1,4 @@
-"""An exhibit as a study asks for it, and as a run keeps it."""
+"""An exhibit (a figure or table of a report), as a study requests it and a run stores it."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from pydantic import BaseModel, ConfigDict
 class ExhibitSpec(BaseModel):
     """One ``[[exhibit]]``: a figure or table of a study; its keys are defined only here.
 
-    - `kind`: name of a kind of exhibit, e.g. "curve" (see ``docs/reference/exhibits.md``).
-    - `title`, `caption`: the texts above and below it.
-    - `probe`: name of a probe, ``*`` matching anything; every probe without it.
-    - `also`: further probes; a table of published factors shows the publication's values for
-      them.
-    - `metric`: without it, every metric of the probe that is not a detail.
-    - `x`: parameter on the horizontal axis; chosen from the data without it.
-    - `where`: parameters, or "platform", and the value or list of values to keep.
-    - `rule`: how a publication reports where bareline would give medians: see
+    - `kind`: the name of a kind of exhibit, e.g. "curve" (see ``docs/reference/exhibits.md``).
+    - `title`, `caption`: the texts above and below the exhibit.
+    - `probe`: the name of a probe, in which ``*`` matches anything; without it every probe.
+    - `also`: further probes; a table of published factors shows the publication's values for them.
+    - `metric`: the name of a metric; without it every metric of the probe that is not a detail.
+    - `x`: the parameter on the horizontal axis; without it the data decide.
+    - `where`: parameters, or "platform", with the value or the list of values to keep.
+    - `rule`: the statistic that a publication reports in place of bareline's medians: see
       ``docs/reference/exhibits.md``.
-    - `scaling`: the meaning of the ideal line of an exhibit by ranks: the same problem,
-      or a problem that grows with them.
-    - `published`: published tables and figures that it repeats, e.g. ``nebula:table-4``.
-    - `awaits`: the part without which it cannot be filled everywhere, if that does not exist
-      yet.
+    - `scaling`: the meaning of the ideal line of an exhibit by ranks: the same problem, or a
+      problem that grows with the ranks.
+    - `published`: the published tables and figures that the exhibit repeats, e.g.
+      ``nebula:table-4``.
+    - `awaits`: a missing part that is necessary to fill the exhibit everywhere, if there is one.
     """
 
     model_config = ConfigDict(defer_build=True, frozen=True, strict=True)  # types are not converted

@@ -17,7 +17,7 @@ from bareline.vocabulary.units import format_duration, format_value, percent, si
 
 
 class FactGroup(StrEnum):
-    """Section of the characteristics table, in the order of display."""
+    """A section of the characteristics table; the order is the order of display."""
 
     PROCESSOR = "Processor"
     MEMORY = "Memory"
@@ -30,10 +30,10 @@ class FactGroup(StrEnum):
 
 
 class Kind(StrEnum):
-    """The evidence that a fact may give about two platforms.
+    """The conclusion that a differing fact permits about two platforms.
 
-    A characteristic that differs is a difference of the platforms. An identity (a host name, a
-    device name) differs without meaning anything. A volatile fact changes from minute to minute.
+    A characteristic that differs is a difference between the platforms. An identity (a host name, a
+    device name) differs without any meaning. A volatile fact changes from minute to minute.
     """
 
     CHARACTERISTIC = "characteristic"
@@ -43,11 +43,11 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FactKey:
-    """How a fact is shown.
+    """The label and format of a fact.
 
     - `unit`: a base unit of `bareline.vocabulary.units`, ``bit/s``, ``T/s`` (transfers per second),
       ``switch`` (on or off) or empty.
-    - `detail`: shown only where it differs or on demand.
+    - `detail`: the fact is shown only if it differs, or on request.
     """
 
     key: str
@@ -75,9 +75,9 @@ NO_FLAGS = "none"
 
 
 def unlike_builds(facts: Mapping[str, Scalar], others: Mapping[str, Scalar]) -> str:
-    """Return how two platforms' programs of bareline's own were compiled, where that differs.
+    """Return how the compilation of bareline's own programs differs between two platforms.
 
-    "" where it does not, or where one of them does not show it.
+    Empty if it does not differ, or if a platform's facts do not show it.
     """
     flags = NATIVE_FACTS[-1]
     if not facts.get(flags) or not others.get(flags):
@@ -119,9 +119,12 @@ def _rows() -> Iterator[FactKey]:
                 yield fact
 
 
+def _cell(text: str) -> str:
+    return "" if text == "-" else text
+
+
 def _row(line: str, group: FactGroup) -> FactKey:
-    cells = ["" if cell == "-" else cell for cell in _COLUMNS.split(line)]
-    key, label, unit, note = cells
+    key, label, unit, note = map(_cell, _COLUMNS.split(line))
     kind = Kind(note) if note in ("identity", "volatile") else Kind.CHARACTERISTIC
     return FactKey(key, label, group, unit, kind, detail=note == "detail")
 
@@ -158,7 +161,7 @@ def key_of_nodes(nodes: Iterable[int], key: str) -> str:
 
 
 def split_nodes(key: str) -> tuple[str, str]:
-    """Take ``node[1-3,7].net.mtu`` apart: ``1-3,7`` and the rest; "" where it is node 0's."""
+    """Split ``node[1-3,7].net.mtu`` into ``1-3,7`` and the rest; the first is "" for node 0."""
     match = _NODE_KEY.fullmatch(key)
     return (match[1], match[2]) if match else ("", key)
 
@@ -167,14 +170,14 @@ def split_nodes(key: str) -> tuple[str, str]:
 _SOURCE = {"spec": "Build of {}", "hash": "Hash of {}", "prefix": "Folder of {}"}
 
 
-def source_fact(probe: str, what: str) -> str:
+def source_fact(probe: str, name: str) -> str:
     """Return the key of a fact of a probe's program: its spec, hash or prefix."""
-    return f"from.{probe}.{what}"
+    return f"from.{probe}.{name}"
 
 
 @cache
 def describe(key: str) -> FactKey:
-    """Describe how a fact is shown; an unknown one by the first word and the suffix of its key."""
+    """Return the label and format of a fact; for an unknown key, by its first word and suffix."""
     nodes, plain = split_nodes(key)
     if nodes:
         fact = describe(plain)
@@ -217,7 +220,7 @@ _SPELLED = {
 
 
 def positive_number(facts: Mapping[str, Scalar], key: str) -> float | None:
-    """Return a fact that is a finite number above 0; None where it is not, or not known."""
+    """Return a fact that is a finite number above 0; None if it is anything else, or unknown."""
     value = facts.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -225,14 +228,17 @@ def positive_number(facts: Mapping[str, Scalar], key: str) -> float | None:
 
 
 def same_value(left: Scalar | None, right: Scalar | None) -> bool:
-    """Return whether values agree, measured ones to 1/1000: each boot measures frequencies."""
+    """Return whether two values agree, measured ones within 1/1000.
+
+    The kernel measures frequencies at each boot.
+    """
     if isinstance(left, float) and isinstance(right, float):
         return math.isclose(left, right, rel_tol=1e-3)
     return left == right and isinstance(left, bool) == isinstance(right, bool)
 
 
 def format_fact(key: str, value: Scalar | None) -> str:
-    """Write a fact's value for people, e.g. ``2.80 GHz``; ``-`` where it is not known."""
+    """Format the value of a fact for people, e.g. ``2.80 GHz``; ``-`` if it is not known."""
     if value is None:
         return "-"
     unit = describe(key).unit

@@ -1,7 +1,7 @@
-"""Files from any source: only regular ones are read or replaced, within bounds.
+"""Read and replace files from any source: only regular files, within bounds.
 
-A link to ``/dev/zero`` has no end, a fifo no writer, a sparse file of a terabyte costs nothing. A
-link with the name of an output, or of its part, would redirect the output.
+A link to ``/dev/zero`` has no end, a fifo has no writer, and a sparse file of a terabyte costs
+nothing. A link with the name of an output, or of an unfinished output, would redirect the output.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _LARGEST_TOML_BYTES = 16 << 20
 
 
 class NotRegular(OSError):
-    """The path is not a file that may be read; `strerror` is the reason, as in every OSError."""
+    """The error of a path that is not a regular file; `strerror` is the reason."""
 
     def __init__(self, why: str, path: Path) -> None:
         super().__init__(errno.EINVAL, why, str(path))
 
 
 def step_to_read(error: Exception, otherwise: str | None = None) -> str | None:
-    """Describe the next step after a file could not be read.
+    """Return the next step after a file could not be read.
 
-    `otherwise` where permission is not the cause.
+    - `otherwise`: the step if missing permission is not the cause.
     """
     if isinstance(error, PermissionError):
         return "let its owner make it readable for you (`chmod -R a+rX`), or read it as that user"
@@ -44,7 +44,7 @@ def step_to_read(error: Exception, otherwise: str | None = None) -> str | None:
 
 
 def step_to_write(error: OSError, option: str = "--out") -> str:
-    """Describe the next step after a file named by an option could not be written."""
+    """Return the next step after a file that an option names could not be written."""
     if isinstance(error, NotRegular):
         return f"remove it, or choose another {option}: nothing is written through it"
     if isinstance(error, IsADirectoryError):
@@ -53,16 +53,22 @@ def step_to_write(error: OSError, option: str = "--out") -> str:
 
 
 def stands(path: Path, *, folder: bool = False) -> bool:
-    """Whether a path, or a folder, exists; if it may not be read, reading it gives the reason."""
+    """Whether a file or (with `folder`) a folder exists.
+
+    Also true if the path may not be read: reading it then gives the reason.
+    """
     try:
         return path.is_dir() if folder else path.exists()
     except OSError:
         return False
 
 
-def sync_folder(folder: Path | str, *, at: int | None = None) -> None:
-    """Make the names in a folder survive a power failure; `at` is an open folder above it."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
+def sync_folder(folder: Path | str, *, above: int | None = None) -> None:
+    """Make the names in a folder survive a power failure.
+
+    - `above`: the descriptor of an open folder above it.
+    """
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=above)
     try:
         os.fsync(handle)
     finally:
@@ -85,9 +91,10 @@ def replace_file(
     mode: int = 0o666,
     durable: bool = True,
 ) -> None:
-    """Write a file as `replacing` does; half characters of a text become question marks."""
+    """Write a file as `replacing` does; lone surrogates of a text become question marks."""
+    data = content.encode(errors="replace") if isinstance(content, str) else content
     with replacing(path, within=within, mode=mode, durable=durable) as file:
-        file.write(content.encode(errors="replace") if isinstance(content, str) else content)
+        file.write(data)
 
 
 class _Unwritten(Exception):
@@ -95,7 +102,7 @@ class _Unwritten(Exception):
 
 
 def check_replaceable(path: Path) -> None:
-    """Raise the OSError that `replacing` would raise at once; nothing is written."""
+    """Raise the OSError that `replacing` would raise immediately; nothing is written."""
     with suppress(_Unwritten), replacing(path, durable=False):
         raise _Unwritten
 
@@ -104,31 +111,30 @@ def check_replaceable(path: Path) -> None:
 def replacing(
     path: Path, *, within: Path | None = None, mode: int = 0o666, durable: bool = True
 ) -> Iterator[BinaryIO]:
-    """Yield a file to write to; its content is then at `path`, whole, or nothing has changed.
+    """Yield a file to write to, which then replaces `path` as a whole, or not at all.
 
-    The file gets a new name in the folder of `path`, and is renamed in the end. Whatever has the
-    name of `path` is replaced if it is a regular file, and refused otherwise: nothing is written
-    through a link or into a pipe or device. The folder is opened once: a link that takes its place
-    after that has no effect.
+    The file gets a new name in the folder of `path`, and is renamed at the end. An existing regular
+    file at `path` is replaced; anything else there is refused, so that nothing is written through a
+    link or into a pipe or device. The folder is opened once: a link that replaces the folder later
+    has no effect.
 
     Parameters
     ----------
     path
-        The file to write. Parts of it that a killed process left are removed, but for those in
-        a run: `remove_parts`.
+        The file to write. Unfinished parts of it that a killed process left are removed, except in
+        a run: see `remove_parts`.
     within
-        No folder on the way from this one to `path` may be a symbolic link, and the file belongs
-        to the owner of its folder even where root writes it.
+        No folder on the way from this one to `path` may be a symbolic link. The file belongs to
+        the owner of its folder even if root writes it.
     mode
-        Permissions, less those that the umask takes away.
+        Permissions, without those that the umask removes.
     durable
-        Whether to wait for the disk. Not needed where a lost file is simply made again.
+        Whether to wait for the disk. Not needed if a lost file can simply be made again.
 
     Raises
     ------
     OSError
-        The file cannot be written (`filename` is `path`), or something that is not a regular file
-        has its name.
+        The file cannot be written (`filename` is `path`), or `path` is not a regular file.
     """
     name = path.name or "."  # "/" and ".": folders, which are refused as such
     stem = name[:_STEM_CHARACTERS]
@@ -158,7 +164,7 @@ def replacing(
 
 
 def _new_part(stem: str, folder: int, mode: int) -> tuple[str, int]:
-    """Make a file with a name that is not predictable; its lock shows that it is being written."""
+    """Create a file with an unpredictable name; its lock shows that it is being written."""
     while True:
         part = f".{stem}.{os.urandom(8).hex()}.part"
         descriptor = os.open(part, _NEW, mode, dir_fd=folder)
@@ -176,7 +182,7 @@ def _finish(file: BinaryIO, part: str, name: str, folder: int, *, durable: bool)
     os.rename(part, name, src_dir_fd=folder, dst_dir_fd=folder)
     if durable:
         with suppress(PermissionError):  # a folder in which we may write, but not look
-            sync_folder(".", at=folder)
+            sync_folder(".", above=folder)
 
 
 def _folder_to_write(path: Path, within: Path | None) -> int:
@@ -186,7 +192,7 @@ def _folder_to_write(path: Path, within: Path | None) -> int:
 
 
 def _refuse_target(path: Path, name: str, folder: int) -> None:
-    """Raise OSError where the name that is to be written belongs to no regular file."""
+    """Raise OSError if the name to be written exists and is not a regular file."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -195,7 +201,7 @@ def _refuse_target(path: Path, name: str, folder: int) -> None:
 
 
 def _give_to_owner(descriptor: int, folder: int) -> None:
-    """Make the owner of a folder the owner of a file that root writes into it."""
+    """Make the owner of a folder the owner of a file in it; only if root writes the file."""
     if os.geteuid() == 0:
         owner = os.stat(".", dir_fd=folder)
         if owner.st_uid:
@@ -213,12 +219,15 @@ def remove_parts(folder: Path) -> None:
 
 
 def is_part(name: str) -> bool:
-    """Whether a file of this name is one that `replacing` has not finished."""
+    """Whether a name is that of a file which `replacing` has not finished."""
     return _PART.fullmatch(name) is not None
 
 
 def _remove_parts(folder: int, stem: str | None) -> None:
-    """Remove the parts in a folder that no process is writing; `stem` selects one name."""
+    """Remove the unfinished files in a folder that no process is writing.
+
+    - `stem`: remove only the unfinished files with this name.
+    """
     with suppress(OSError):
         for path in Path(f"/proc/self/fd/{folder}").iterdir():
             part = _PART.fullmatch(path.name)
@@ -240,7 +249,7 @@ def _remove_part(folder: int, name: str) -> None:
 def open_regular(path: Path, *, within: Path | None = None) -> BinaryIO:
     """Open a regular file for reading; below the folder `within` no symbolic link is followed.
 
-    Raises OSError: it cannot be opened, is not a regular file, or a link leads to it.
+    Raises OSError: the file cannot be opened, is not a regular file, or is reached through a link.
     """
     if within is None:
         return _opened(path, str(path), None, _FLAGS)
@@ -293,9 +302,9 @@ def _refuse_others(status: os.stat_result, path: Path) -> None:
 
 
 def read_bounded(path: Path, most_bytes: int, *, within: Path | None = None) -> bytes:
-    """Read a regular file that is not larger than that; `within` as in `open_regular`.
+    """Read a regular file of at most `most_bytes`; `within` as in `open_regular`.
 
-    Raises OSError: it cannot be read, is not a regular file, or is larger.
+    Raises OSError: the file cannot be read, is not a regular file, or is larger.
     """
     with open_regular(path, within=within) as file:
         if os.fstat(file.fileno()).st_size <= most_bytes:
@@ -310,8 +319,8 @@ def read_toml(
 ) -> dict[str, Any]:
     """Read a TOML file; `within` as in `open_regular`.
 
-    Raises OSError: it cannot be read.
-    Raises ValueError: it is not a regular file, too large, or not TOML.
+    Raises OSError: the file cannot be read.
+    Raises ValueError: the file is not a regular one, too large, or not TOML.
     """
     try:
         data = read_bounded(path, _LARGEST_TOML_BYTES, within=within)

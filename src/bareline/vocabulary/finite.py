@@ -1,4 +1,4 @@
-"""Numbers that JSON has no form for: they are written as null, and named."""
+"""Write infinite numbers and NaN, for which JSON has no form, as null, and list their places."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 
 def with_nulls(value: object, nulls: list[str], place: str = "") -> object:
-    """Return a value of JSON in which numbers that are not finite are None.
+    """Return a value for JSON in which numbers that are not finite are None.
 
-    - `nulls`: gets the place and the number of each, as ``[3].ratio = inf``.
+    - `nulls`: receives the place and the number of each, as ``[3].ratio = inf``.
     """
     if isinstance(value, float):
         if math.isfinite(value):

@@ -10,7 +10,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 def grouped_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Group the items of the same key, in the order in which they come."""
+    """Return lists of the items with the same key, in the order of the items."""
     groups: dict[K, list[T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)

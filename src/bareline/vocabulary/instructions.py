@@ -1,4 +1,4 @@
-"""The instruction sets that numerical code is compiled for: one table for facts, causes and probes.
+"""The instruction sets of numerical code: one table for facts, causes and probes.
 
 The native programs choose among their own variants (``native/harness/InstructionSets.cmake``,
 ``native/common/bl_peak.c``); they name these sets.
@@ -16,10 +16,11 @@ from bareline.vocabulary.model import Scalar
 class InstructionSet:
     """One instruction set.
 
-    - `name`: our name; the fact is ``cpu.flags.<name>``.
+    - `name`: bareline's name; the fact is ``cpu.flags.<name>``.
     - `flag`: the kernel's name in /proc/cpuinfo.
-    - `family`: only the widest set of a family is named; "" where a set does not belong to one.
-    - `operations`: double-precision operations of one instruction; 0 where it has none.
+    - `family`: only the widest set of a family is named; "" if the set does not belong to a family.
+    - `operations`: double-precision operations of one instruction; 0 if there is no such
+      instruction.
     """
 
     name: str
@@ -54,20 +55,20 @@ ARM_SETS = (
 INSTRUCTION_SETS = (*X86_SETS, *ARM_SETS)
 
 
-def widest(shown: Iterable[str]) -> str:
-    """Name the widest family among sets that are shown; empty where none of them is known."""
-    names = set(shown)
+def widest(sets: Iterable[str]) -> str:
+    """Return the name of the widest set of those in `sets`; empty if none of them is known."""
+    names = set(sets)
     families = [row.family for row in INSTRUCTION_SETS if row.family and row.name in names]
     return families[-1] if families else ""
 
 
 @dataclass(frozen=True, slots=True)
 class KernelSet:
-    """A set that the native programs choose their code for.
+    """An instruction set for which the native programs have a variant.
 
     - `name`: the value of ``BARELINE_INSTRUCTION_SET``.
-    - `flags`: the processor flags that it needs, by the kernel's names.
-    - `openblas`: the processor whose kernels OpenBLAS then takes, for ``OPENBLAS_CORETYPE``.
+    - `flags`: the processor flags that the set needs, by the kernel's names.
+    - `openblas`: the processor whose kernels OpenBLAS then uses, for ``OPENBLAS_CORETYPE``.
     """
 
     name: str
@@ -108,9 +109,9 @@ _BEFORE_AVX = frozenset(
 
 
 def blas_caveats(facts: Mapping[str, Scalar]) -> tuple[str, ...]:
-    """Name the caveat of kernels for SSE on a processor with AVX2 or AVX-512.
+    """Return the caveat if OpenBLAS uses kernels for SSE on a processor with AVX2 or AVX-512.
 
-    Nodes that are limited to a common set without AVX2 run such kernels on purpose.
+    Nodes that are limited to a common set without AVX2 use such kernels intentionally.
     """
     kernels = str(facts.get(BLAS_KERNELS, "")).lower().split(", ")
     has_avx2 = any(facts.get(f"cpu.flags.{name}") is True for name in ("avx2", "avx512f"))

@@ -16,7 +16,7 @@ _SPAN = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
 
 
 def parse_hours(text: str) -> tuple[tuple[time, time], ...]:
-    """Read hours of the day, e.g. ``08:00-18:00,20:00-22:00``, or "none"; raises UsageError."""
+    """Parse hours of the day, e.g. ``08:00-18:00,20:00-22:00``, or "none"; raises UsageError."""
     spans = []
     for part in text.split(",") if text not in ("", NO_HOURS) else ():
         match = _SPAN.fullmatch(part.strip())
@@ -38,7 +38,8 @@ def _checked(text: str) -> str:
 class Limits(BaseModel):
     """Limits of a run, or of one of its platforms.
 
-    - `max_core_hours`: most core hours, over all sessions of the run; unlimited without it.
+    - `max_core_hours`: the maximum of core hours over all sessions of the run; unlimited without
+      it.
     - `not_between`: local hours of the day in which no trial begins, as `parse_hours` reads them.
     """
 
@@ -51,8 +52,8 @@ class Limits(BaseModel):
 class Terms(Limits):
     """Limits of a run on a platform, and the prices there.
 
-    - `price_per_hour`: of one node.
-    - `currency`: in which that is, as ISO 4217 names it.
+    - `price_per_hour`: the price of one node.
+    - `currency`: the currency of this price, as ISO 4217 names it.
     """
 
     price_per_hour: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None

@@ -1,9 +1,9 @@
-"""Planned looks: the blocks after which a run may claim differences, and the error of each look.
+"""Planned looks (interim analyses): when a run may claim differences, and the error of each look.
 
-To look at a run after every block and stop at the first clear difference is wrong far more
-often than promised. A study therefore plans its looks before it measures, and the 5 % of the error
-are divided among them: 2, 1.5 and 1.5 % for three. A row is certain if it is so at any planned
-look; blocks beyond the last look make nothing certain.
+A run that is tested after every block, and stopped at the first clear difference, is wrong far more
+often than promised. A study therefore plans its looks before it measures, and divides the error of
+5 % among them: 2, 1.5 and 1.5 % for three looks. A row is certain if it is certain at any planned
+look; blocks after the last look make nothing certain.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from bareline.vocabulary.units import count
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 DEFAULT_LOOKS = (8, 10, 12)
-"""Blocks after which a study looks by default."""
+"""The numbers of blocks after which a study looks by default."""
 
 SPENT = 0.05
-"""Error of all looks of a run together, if there are several."""
+"""The error of all looks of a run together, if there are several."""
 SPENT_AT_ONCE = 0.04
-"""Error of a single look: platforms that share a skewed baseline, where exchanging names is not
-exact, still keep 5 %. Several looks at data that grow have this reserve by themselves."""
+"""The error of a single look.
+
+With this reserve, platforms that share a skewed baseline, for which exchanging names is not exact,
+still keep 5 %. Several looks at growing data have this reserve without it.
+"""
 _FIRST_SHARE = 0.4
 _MINUTE_S = 60.0
 
@@ -31,11 +34,11 @@ _MINUTE_S = 60.0
 class PlannedLook(TypedDict):
     """A planned look at a run.
 
-    - `blocks`: how many there are before it.
-    - `alpha`: the share of the error that it spends.
-    - `trials`: how many are planned before it.
-    - `expected_s`: time that these take; null where nothing is known of it.
-    - `reached`: whether the run has come so far.
+    - `blocks`: the number of blocks before the look.
+    - `alpha`: the share of the error that the look spends.
+    - `trials`: the number of planned trials before the look.
+    - `expected_s`: the time that these trials take; null if nothing is known about it.
+    - `reached`: whether the run has reached the look.
     """
 
     blocks: int
@@ -46,7 +49,7 @@ class PlannedLook(TypedDict):
 
 
 def spending(looks: int) -> tuple[float, ...]:
-    """Return the error of each of so many looks: 2 of the 5 % at the first, equal parts later."""
+    """Return the error of each of `looks` looks: 2 of the 5 % at the first, then equal parts."""
     if looks <= 1:
         return (SPENT_AT_ONCE,) * looks
     later = SPENT * (1 - _FIRST_SHARE) / (looks - 1)
@@ -54,7 +57,7 @@ def spending(looks: int) -> tuple[float, ...]:
 
 
 def fewest_blocks(alpha: float) -> int:
-    """Return the number of blocks from which on exchanges of names can have p at most `alpha`."""
+    """Return the smallest number of blocks with which a p-value can be at most `alpha`."""
     blocks = MIN_LAUNCHES
     while 2.0 / 2.0**blocks > alpha:
         blocks += 1
@@ -62,10 +65,10 @@ def fewest_blocks(alpha: float) -> int:
 
 
 def checked_looks(looks: Sequence[int]) -> tuple[int, ...]:
-    """Return looks as they were planned.
+    """Return planned looks after a check.
 
-    Raises ValueError: they are not growing numbers of blocks, or one comes too early to make
-    anything certain.
+    Raises ValueError: the looks are not growing numbers of blocks, or a look is too early to make
+        anything certain.
     """
     if not isinstance(looks, list | tuple) or not looks:
         raise ValueError("looks: expected numbers of blocks, such as [8, 10, 12]")
@@ -83,7 +86,7 @@ def checked_looks(looks: Sequence[int]) -> tuple[int, ...]:
 
 
 def look_words(look: PlannedLook) -> str:
-    """Return a planned look in words: ``look after 8 blocks (96 trials, about 3 min): 2 % ...``."""
+    """Format a planned look: ``look after 8 blocks (96 trials, about 3 min): 2 % ...``."""
     time_s = look["expected_s"]
     about = "" if time_s is None else f", about {max(1, round(time_s / _MINUTE_S))} min"
     reached = ", reached" if look["reached"] else ""

@@ -1,9 +1,9 @@
-"""The codes of messages, such as ``BL-STUDY-247``, which stay the same when the words change.
+"""The codes of messages, such as ``BL-STUDY-247``, which remain the same when the words change.
 
-A package keeps the codes of its messages in ``messages.toml``, and ``scripts/messages.py --write``
-brings that file up to date. An error remembers the place that made it. Its code is looked up only
-if it is shown, by the words at that place in the source. A package of another author may have a
-``messages.toml`` in its first folder, with codes of its own prefix; without this file its messages
+A package stores the codes of its messages in ``messages.toml``, and ``scripts/messages.py --write``
+updates this file. An error remembers the place in the source that made it. Its code is looked up
+only if it is shown, by the words at that place. A package of another author may have a
+``messages.toml`` in its top folder, with its own prefix of codes. Without this file its messages
 have no code.
 """
 
@@ -34,9 +34,9 @@ _MOST_CAUSES = 8
 class Message:
     """A message with a code.
 
-    - `maker`: the class of the error, or the function that makes it.
-    - `text`, `hint`: its words and its next step, with placeholders such as ``{path}``.
-    - `place`: module and function that make it, below the package.
+    - `maker`: the class of the error, or the function that makes the message.
+    - `text`, `hint`: the words and the next step, with placeholders such as ``{path}``.
+    - `place`: the module and function that make the message, relative to the package.
     """
 
     code: str
@@ -52,7 +52,7 @@ class Message:
 
 
 def message_key(text: str, place: str) -> str:
-    """Return the key of a message in its package: equal words are the same message.
+    """Return the key of a message in its package: messages with equal words have the same key.
 
     A message without words has its place as key.
     """
@@ -61,10 +61,11 @@ def message_key(text: str, place: str) -> str:
 
 
 def code_of(error: BaseException, causes: int = _MOST_CAUSES) -> str | None:
-    """Return the code of an error that was raised or made; None where it has no code.
+    """Return the code of an error; None if it has no code.
 
-    An error that passes on the words of its cause has the code of the cause: it names the problem.
-    Only a cause that any key of any file may have leaves an error with words its own code.
+    An error that repeats the words of its cause has the code of the cause, which names the problem.
+    If the cause is a general one, which any key of any file may have, an error with words keeps its
+    own code.
 
     - `causes`: how many causes of causes are followed.
     """
@@ -85,7 +86,7 @@ def code_at(place: SourcePlace | None) -> str | None:
 
 
 def _message_of(error: BaseException) -> Message | None:
-    """Return the message of an error: with words, if one of its places has words."""
+    """Return the message of an error; one with words, if an error has several places."""
     places = (raise_place(error), getattr(error, "made_at", None))
     candidates = [_message_at(place) for place in places if place is not None]
     messages = [message for message in candidates if message is not None]
@@ -94,7 +95,7 @@ def _message_of(error: BaseException) -> Message | None:
 
 
 def _code_of_cause(error: BaseException, causes: int) -> str | None:
-    """Return the code of the cause of an error whose words the error passes on."""
+    """Return the code of the cause of an error, if the error repeats the words of the cause."""
     cause = error.__cause__
     if cause is None:
         return None
@@ -106,12 +107,13 @@ def _code_of_cause(error: BaseException, causes: int) -> str | None:
 
 
 def _words_of(error: BaseException) -> str:
-    """Return the problem without its place and next step."""
-    return one_line(error.what if isinstance(error, BarelineError) else str(error))
+    """Return the words of an error's problem, without place and next step."""
+    words = error.what if isinstance(error, BarelineError) else str(error)
+    return one_line(words)
 
 
 def _code_of_key(error: BaseException, invalid: BaseException, causes: int) -> str | None:
-    """Return the code of the first problem of a checked file."""
+    """Return the code of the first problem in a checked file."""
     problem = problem_of(invalid)  # type: ignore[arg-type]
     if one_line(problem.clause) not in _words_of(error):
         return None
@@ -119,7 +121,7 @@ def _code_of_key(error: BaseException, invalid: BaseException, causes: int) -> s
 
 
 def _code_of_problem(problem: InvalidValue, causes: int) -> str | None:
-    """Return the code of a value's problem: of the check that refused it, or of its kind."""
+    """Return the code of an invalid value: of the check that refused it, or of its kind."""
     if problem.error is not None:
         return code_of(problem.error, causes)
     return KEY_PREFIX + problem.kind.upper().replace("_", "-")
@@ -138,20 +140,20 @@ def _message_at(place: SourcePlace) -> Message | None:
 
 
 def package_of(module: str) -> str:
-    """Return the package whose file keeps the codes of a module."""
+    """Return the package whose file contains the codes of a module."""
     parts = module.split(".")
     return ".".join(parts[:2]) if parts[0] == _OWN else parts[0]
 
 
 def place_name(module: str, package: str, function: str) -> str:
-    """Return the name of a function of a module, below their package."""
+    """Return the name of a function of a module, relative to the package."""
     inside = module.removeprefix(package).removeprefix(".")
     return ".".join(part for part in (inside, function) if part)
 
 
 @cache
 def _messages(package: str) -> Mapping[str, Message]:
-    """Read the messages of a package by their keys; none where it keeps no codes."""
+    """Read the messages of a package by their keys; empty if the package has no codes."""
     for folder in getattr(sys.modules.get(package), "__path__", ()):
         file = Path(folder) / CODES_FILE
         if file.is_file():
@@ -168,16 +170,19 @@ def read_messages(file: Path) -> Iterator[Message]:
 
 @lru_cache(maxsize=64)
 def _sites(file: str, classes: frozenset[str]) -> Mapping[Span, Site]:
-    """Return the sites of a source file by the positions that can run there."""
+    """Return the sites of a source file by the positions in the code that may run there."""
     try:
         tree = ast.parse("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):  # the file changed since it was imported
         return {}
-    return {span: site for site in read_sites(tree, classes) for span in site.spans}
+    sites: dict[Span, Site] = {}
+    for site in read_sites(tree, classes):
+        sites.update(dict.fromkeys(site.spans, site))
+    return sites
 
 
 def _classes() -> frozenset[str]:
-    """Return the names of the classes of errors that are loaded."""
+    """Return the names of all error classes that are loaded."""
     names: set[str] = set()
     waiting: list[type[BarelineError]] = [BarelineError]
     while waiting:

@@ -37,11 +37,11 @@ _SUGGESTION = "did you mean '{name}'?"
 class Site:
     """A place that makes a message.
 
-    - `function`: its name with those around it, such as ``Reader.check``.
+    - `function`: the name of the function, with enclosing names, such as ``Reader.check``.
     - `maker`: the class or function that is called with the words.
     - `text`: the words, with placeholders such as ``{path}``.
-    - `hint`: the next step in the same form; empty where the site gives none.
-    - `spans`: positions of the call, and of the ``raise`` statement around it.
+    - `hint`: the next step in the same form; empty if the place has none.
+    - `spans`: the positions of the call, and of the ``raise`` statement around the call.
     """
 
     function: str
@@ -52,7 +52,7 @@ class Site:
 
     @property
     def line(self) -> int:
-        """The line where it begins."""
+        """The line where the site begins."""
         return min(span[0] for span in self.spans)
 
 
@@ -67,7 +67,7 @@ def has_words(text: str) -> bool:
 
 
 def error_classes(trees: Collection[ast.Module], roots: Collection[str]) -> frozenset[str]:
-    """Return the names of the classes in some modules that extend one of the `roots`, and these."""
+    """Return the names of the root classes and of all classes in some modules that extend them."""
     bases: dict[str, set[str]] = {}
     for tree in trees:
         for node in ast.walk(tree):
@@ -104,7 +104,7 @@ Scope = Mapping[str, Sequence[ast.expr]]
 
 
 def _assignments(body: Sequence[ast.stmt]) -> dict[str, list[ast.expr]]:
-    """Return the expressions that are assigned to each name in the statements of one scope."""
+    """Return for each name the expressions that the statements of one scope assign to it."""
     values: dict[str, list[ast.expr]] = {}
     for statement in body:
         for node in _in_scope(statement):
@@ -114,7 +114,7 @@ def _assignments(body: Sequence[ast.stmt]) -> dict[str, list[ast.expr]]:
 
 
 def _in_scope(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and those below it, but not the bodies of functions and classes."""
+    """Yield a node and the nodes below it, except the bodies of functions and classes."""
     yield node
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
         return
@@ -140,7 +140,7 @@ def _bound_by(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr
 
 
 class _Reader(ast.NodeVisitor):
-    """Collect the sites of a module."""
+    """The visitor that collects the sites of a module."""
 
     def __init__(self, classes: Collection[str], constants: Scope) -> None:
         self.sites: list[Site] = []
@@ -202,14 +202,14 @@ class _Reader(ast.NodeVisitor):
         self.sites.append(Site(function, maker, text, self._hint(call), spans))
 
     def _hint(self, call: ast.Call) -> str:
-        """Return the next step that a call gives; empty without one."""
+        """Return the next step in a call; empty if there is none."""
         for keyword in call.keywords:
             if keyword.arg == "hint":
                 return self._text(keyword.value)
         return ""
 
     def _error_classes(self, call: ast.Call) -> list[str]:
-        """Return the classes of errors that a call may make: itself, or the values of a name."""
+        """Return the error classes that a call may use: its own name, or the values of a name."""
         name = _called(call)
         if name in self._classes:
             return [name]
@@ -241,7 +241,7 @@ class _Reader(ast.NodeVisitor):
         return _literal(part.value) if isinstance(part, ast.Constant) else ""
 
     def _forms(self, nodes: Sequence[ast.expr], whole: ast.expr, seen: frozenset[str]) -> str:
-        """Write the forms of a message that have words, or the placeholder of the whole."""
+        """Join the forms of a message that have words; if none has words, use the placeholder."""
         forms = dict.fromkeys(self._text(node, seen) for node in nodes)
         worded = [form for form in forms if has_words(form)]
         return _OR.join(worded) or f"{{{_name(whole)}}}"
@@ -255,8 +255,9 @@ class _Reader(ast.NodeVisitor):
 
 def _names_in(value: ast.expr) -> list[str]:
     """Return the names that an expression may be: ``x`` itself, or both forms of a condition."""
-    forms = (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
-    return [form.id if isinstance(form, ast.Name) else "" for form in forms]
+    if isinstance(value, ast.IfExp):
+        return [*_names_in(value.body), *_names_in(value.orelse)]
+    return [value.id] if isinstance(value, ast.Name) else [""]
 
 
 def _literal(value: object) -> str:
@@ -267,7 +268,7 @@ def _literal(value: object) -> str:
 
 
 def _name(node: ast.expr) -> str:
-    """Return the name that replaces an expression in a message."""
+    """Return the placeholder's name for an expression in a message."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):

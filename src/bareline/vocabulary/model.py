@@ -1,6 +1,6 @@
-"""The values that everything else exchanges: layouts, commands, trials, samples, records.
+"""The values that all packages exchange: layouts, commands, trials, samples, records.
 
-All are immutable. A trial is the unit of replication; its record is written once.
+All of them are immutable. A trial is the unit of replication; its record is written once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TRIAL_VARIABLE = "BARELINE_TRIAL"
 
 
 class Layer(StrEnum):
-    """Rung of the ladder from raw hardware to application, in the order of display."""
+    """A layer between raw hardware and application; the order is the order of display."""
 
     COMPUTE = "compute"
     MEMORY = "memory"
@@ -41,7 +41,7 @@ class Layer(StrEnum):
 
     @property
     def words(self) -> str:
-        """Name of the layer for people, as a heading or the start of a sentence."""
+        """The name of the layer for people, as a heading or at the start of a sentence."""
         return _LAYER_WORDS.get(self, self.capitalize())
 
 
@@ -65,9 +65,9 @@ class Metric:
     """A quantity that a probe measures.
 
     - `unit`: one of `bareline.vocabulary.units.BASE_UNITS`.
-    - `better`: which way the metric is good; "none" for context that has no good direction.
-    - `detail`: a metric that describes the spread or restates another one: stored and shown on
-      demand, but neither compared by default nor part of a verdict.
+    - `better`: the good direction of the metric; "none" if it has no good direction.
+    - `detail`: the metric describes the spread, or repeats another metric. It is stored and shown
+      on request, but neither compared by default nor part of a verdict.
     """
 
     unit: str
@@ -76,7 +76,7 @@ class Metric:
 
     @property
     def directed(self) -> bool:
-        """Whether more of it is better or worse at all."""
+        """Whether the metric has a good direction."""
         return self.better != "none"
 
     def worse(self, value: float | None, base: float | None) -> float | None:
@@ -87,7 +87,7 @@ class Metric:
 
 
 class Placement(StrEnum):
-    """How a study's ranks are laid over the nodes of a platform."""
+    """How a study distributes ranks over the nodes of a platform."""
 
     SPREAD = "spread"
     PACK = "pack"
@@ -95,7 +95,7 @@ class Placement(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Nodes x ranks per node x threads per rank, and where on a node they are."""
+    """The numbers of nodes, of ranks per node and of threads per rank, and the pinning of ranks."""
 
     nodes: int = 1
     ranks_per_node: int = 1
@@ -104,17 +104,17 @@ class Layout:
 
     @property
     def ranks(self) -> int:
-        """Number of MPI ranks over all nodes."""
+        """The number of MPI ranks over all nodes."""
         return self.nodes * self.ranks_per_node
 
     @property
     def cores_per_node(self) -> int:
-        """Cores that a node must have so that no rank or thread shares one."""
+        """The number of cores of a node with which no two ranks or threads share a core."""
         return self.ranks_per_node * self.threads_per_rank
 
     @classmethod
     def spread(cls, ranks: int, most: int) -> Layout:
-        """Put as many ranks on each node, at most so many."""
+        """Return the layout of `ranks` ranks with equally many, at most `most`, on each node."""
         each = max(n for n in range(1, min(most, ranks) + 1) if ranks % n == 0)
         return cls(ranks // each, each)
 
@@ -129,15 +129,16 @@ class Layout:
         if not re.fullmatch(r"[1-9][0-9]{0,8}(x[1-9][0-9]{0,8}){2}", counts):
             raise ValueError(f"'{text[:40]}' is not a layout such as 2x4x1")
         nodes, ranks, threads = (int(part) for part in counts.split("x"))
-        return cls(nodes, ranks, threads, Pinning.parse(placed) if space else UNBOUND)
+        pinning = Pinning.parse(placed) if space else UNBOUND
+        return cls(nodes, ranks, threads, pinning)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
     """A process that must listen on another node while a command runs.
 
-    `argv` may contain the placeholders of `Command`. The platform picks a free port, starts the
-    server, waits until something listens there, and ends it whatever happens to the command.
+    `argv` may contain the placeholders of `Command`. The platform chooses a free port, starts the
+    server, waits until the port is open, and ends the server even if the command fails.
     """
 
     argv: tuple[str, ...]
@@ -148,17 +149,17 @@ class Server:
 class Command:
     """The command of a probe, independent of any platform.
 
-    - `argv`: program and arguments. In them and in variables' values the platform replaces
-      ``{native}`` (folder of bareline's own programs), ``{workdir}`` (a fresh directory on the
-      node), ``{nodes}`` (names of the nodes that get ranks, in their order), ``{server_host}``,
-      ``{server_port}`` and ``{server_data_port}`` (a second free port).
+    - `argv`: the program and its arguments. In them and in the values of variables, the platform
+      replaces ``{native}`` (the folder of bareline's own programs), ``{workdir}`` (a fresh
+      directory on the node), ``{nodes}`` (the names of the nodes that get ranks, in their order),
+      ``{server_host}``, ``{server_port}`` and ``{server_data_port}`` (a second free port).
     - `mpi`: launch one process per rank of the layout through the platform's MPI.
     - `node`: the node on which a command without MPI runs.
-    - `inputs`: text files written into the working directory before the start, by name.
-    - `outputs`: files of the working directory brought back as `Output.files`.
+    - `inputs`: text files that are written into the working directory before the start, by name.
+    - `outputs`: files of the working directory that are returned as `Output.files`.
     - `requires`: programs that must be on the path of every node that is used.
-    - `storage_bytes`: most that it writes to measure the file system of the working directory,
-      on which so much must be free; 0 when it measures something else.
+    - `storage_bytes`: the maximum that the command writes to measure the file system of the working
+      directory, which must have as much free space; 0 if the command measures something else.
     """
 
     argv: tuple[str, ...]
@@ -174,11 +175,12 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """The result of a command: everything that a probe's parser may read.
+    """The result of a command: everything that the parser of a probe may read.
 
-    `exit_code` is negative for death by a signal, as in `subprocess`. `argv` is the command line as
-    launched. `caveats` are the disturbances during the command, e.g. stolen processor time. `cut`
-    lists in words the parts of its output and its files that were not kept.
+    - `exit_code`: negative if a signal ended the command, as in `subprocess`.
+    - `argv`: the command line as it was launched.
+    - `caveats`: disturbances during the command, e.g. stolen processor time.
+    - `cut`: the parts of the output and of the files that were not kept, in words.
     """
 
     stdout: str
@@ -195,10 +197,10 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One measured value inside a trial.
+    """One measured value of a trial.
 
-    - `value`: finite, in the metric's unit.
-    - `point`: parameters of the point inside the trial, e.g. ``{"size_bytes": 8}``.
+    - `value`: a finite number in the metric's unit.
+    - `point`: the parameters of the point in the trial, e.g. ``{"size_bytes": 8}``.
     - `caveats`: codes of the reasons to doubt this value, in addition to the caveats of the trial.
     """
 
@@ -210,11 +212,11 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One planned launch of one probe with one parameter set on one platform.
+    """One planned launch of one probe, with one set of parameters on one platform.
 
-    - `index`: position in the plan, from 0; with six digits the name of its raw folder.
-    - `block`: the randomised complete block it belongs to, from 0; comparisons pair by it.
-    - `layout`: the case's ranks on this platform's nodes; None where an import does not say.
+    - `index`: the position in the plan, from 0; with six digits it is the name of the raw folder.
+    - `block`: the number of the randomised complete block, from 0; comparisons pair by blocks.
+    - `layout`: the case's ranks on this platform's nodes; None if an import does not contain it.
     """
 
     index: int
@@ -227,11 +229,12 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A measurement that is the same on every platform and is thus compared.
+    """A measurement that is the same on every platform, so that it can be compared.
 
-    `params` is the canonical text of the probe's parameters (see `format_point`). `profile`:
-    the profiler is loaded; values with and without it are never compared. `pinning`
-    is the text of a `Pinning` that the study asks for, empty where the platform's own applies.
+    - `params`: the canonical text of the probe's parameters (see `format_point`).
+    - `profile`: the profiler is loaded; values with and without it are never compared.
+    - `pinning`: the text of a `Pinning` that the study requests; empty for the platform's own
+      pinning.
     """
 
     probe: str
@@ -245,14 +248,15 @@ class Case:
 
     @property
     def label(self) -> str:
-        """Short name for people, e.g. ``mpi.allreduce, 2 ranks``."""
+        """A short name for people, e.g. ``mpi.allreduce, 2 ranks``."""
         parts = [self.probe]
         if self.ranks > 1:
             parts.append(f"{self.ranks} ranks")
         if self.threads > 1:
             parts.append(f"{self.threads} threads")
         if self.nodes is not None:
-            parts.append("1 node" if self.nodes == 1 else f"{self.nodes} nodes")
+            noun = "node" if self.nodes == 1 else "nodes"
+            parts.append(f"{self.nodes} {noun}")
         if self.params:
             parts.append(sanitized_name(self.params))
         if self.pinning:
@@ -263,12 +267,12 @@ class Case:
 
 
 class Stage(StrEnum):
-    """Where a trial failed; no trial is planned any more that fails by its layout.
+    """The stage at which a trial failed.
 
-    A trial whose program is not installed where it should run was skipped: the
-    platform has no fault and no measurement. A trial that ran out of its own time budget ended
-    well and measured nothing. A trial that was given up was not started either: the
-    trials before it met their time limit, one after the other.
+    - If the layout caused the failure, no further trial with it is planned.
+    - If the program is not installed, the trial was skipped: the platform has no measurement.
+    - If the trial's own time budget was too short, the program ended well and measured nothing.
+    - A trial that was given up was not started: trials before it had exceeded their time limit.
     """
 
     LAYOUT = "layout"
@@ -286,16 +290,18 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A trial that delivered every metric that its probe declares."""
+    """The result of a trial that measured every metric that its probe declares."""
 
     samples: tuple[Sample, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A trial that delivered nothing, and why; never dropped, never a number.
+    """The result of a trial that measured nothing, with the reason.
 
-    - `code`: the code of the error that was the reason, if it has one.
+    It is never dropped and never becomes a number.
+
+    - `code`: the code of the error that was the reason, if the error has a code.
     """
 
     stage: Stage
@@ -307,10 +313,11 @@ class Failed:
 class Record:
     """The immutable outcome of one trial, one line of ``records.jsonl``.
 
-    - `session`: which time that bareline sat at the run, from 1; `bareline continue` begins one.
-    - `boot`: which boot of its platform it ran in, from 1; None where nodes are the same each time.
+    - `session`: the number of the session of the run, from 1; `bareline continue` begins a new one.
+    - `boot`: the number of the platform's boot in which the trial ran, from 1; None if the platform
+      does not boot.
     - `foreign_cores`: cores that other processes of this machine used on average; None if unknown.
-    - `launch`: hash of the launch that an imported trial belongs to; empty where it was measured.
+    - `launch`: the hash of the launch to which an imported trial belongs; empty if it was measured.
     """
 
     trial: Trial
@@ -327,12 +334,12 @@ class Record:
 
     @property
     def status(self) -> Literal["measured", "failed"]:
-        """Whether the trial delivered numbers."""
+        """Whether the trial measured numbers."""
         return "measured" if isinstance(self.outcome, Measured) else "failed"
 
     @property
     def skipped(self) -> bool:
-        """Whether nothing was tried, since a program is not installed."""
+        """Whether the trial was not tried because a program is not installed."""
         return isinstance(self.outcome, Failed) and self.outcome.stage is Stage.ABSENT
 
 
@@ -341,7 +348,7 @@ _DECODER = json.JSONDecoder()
 
 
 def format_point(point: Mapping[str, Scalar]) -> str:
-    """Write parameters sorted by name, ``size_bytes=8 mode="a b"``: texts are quoted as in JSON."""
+    """Format parameters, sorted by name: ``size_bytes=8 mode="a b"``, texts quoted as in JSON."""
     return " ".join(f"{key}={_format_scalar(point[key])}" for key in sorted(point))
 
 
@@ -365,7 +372,7 @@ def parse_point(text: str) -> dict[str, Scalar]:
 
 @lru_cache(maxsize=4096)
 def _scan_point(text: str) -> list[tuple[str, Scalar]]:
-    """Read a text once: a table has the same few in thousands of rows."""
+    """Parse a text, cached: a table has the same few texts in thousands of rows."""
     pairs: list[tuple[str, Scalar]] = []
     position = 0
     while position < len(text):
@@ -383,7 +390,7 @@ def _scan_point(text: str) -> list[tuple[str, Scalar]]:
 
 
 def _scan_value(text: str, position: int) -> tuple[Scalar, int]:
-    """Return the value at a position, and the position behind it."""
+    """Return the value at a position, and the position after it."""
     bare = _BARE.match(text, position)
     if bare and bare[0] not in ("true", "false"):
         return bare[0], bare.end()

@@ -1,4 +1,4 @@
-"""Names of many nodes written briefly, as batch systems do: ``node[001-128]``, and read again."""
+"""Write the names of many nodes briefly, as batch systems do: ``node[001-128]``, and parse them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _BETWEEN = re.compile(r",(?![^\[]*\])")
 
 
 def fold(names: Iterable[str]) -> str:
-    """Write names in their order, runs of numbers as ranges, for `unfold`: ``n[1-3,7],login``."""
+    """Return names in their order with runs of numbers as ranges: ``n[1-3,7],login``.
+
+    `unfold` parses this text.
+    """
     parts: list[str] = []
     for stem, group in groupby(names, _stem):
         alike = list(group)
@@ -59,7 +62,7 @@ def _ranges(numbers: list[str]) -> Iterator[str]:
 
 
 def fold_numbers(numbers: Iterable[int]) -> str:
-    """Write numbers as in a range of nodes: ``1-3,7``; `unfold_numbers` reads them."""
+    """Format numbers as in a range of nodes: ``1-3,7``; `unfold_numbers` parses them."""
     return ",".join(_ranges([str(number) for number in numbers]))
 
 
@@ -69,9 +72,9 @@ def unfold_numbers(text: str) -> tuple[int, ...]:
 
 
 def unfold(text: str) -> list[str]:
-    """Return the names of ``n[01,03-05].cluster,login``.
+    """Return the names in ``n[01,03-05].cluster,login``.
 
-    Raises ValueError: no names, or too many.
+    Raises ValueError: the text contains no names, or too many.
     """
     names: list[str] = []
     for part in _BETWEEN.split(text):
@@ -111,18 +114,18 @@ def _numbers(text: str) -> Iterator[str]:
 
 
 def nodes_text(names: Iterable[str], most: int = 8) -> str:
-    """Write names for people: brief, and no longer than some parts of a list."""
+    """Format names for people, in at most `most` parts of a list."""
     text, more = _cut(list(names), fold, most)
     return ", ".join(_BETWEEN.split(text)) + more
 
 
 def numbers_text(numbers: Iterable[int], most: int = 8) -> str:
-    """Write numbers of nodes for people: ``1-3,7``, and no longer than some ranges."""
+    """Format numbers of nodes for people: ``1-3,7``, in at most `most` ranges."""
     return "".join(_cut(list(numbers), fold_numbers, most))
 
 
 def _cut(names: list[Name], write: Callable[[list[Name]], str], most: int) -> tuple[str, str]:
-    """Write as many as need no more than some ranges, and how many are left."""
+    """Write as many names as need at most `most` ranges, and how many names are left."""
 
     def ranges(count: int) -> int:
         return write(names[:count]).count(",") + 1

@@ -1,7 +1,8 @@
 """How a job's ranks are placed on the processors of a node: part of the layout.
 
-Ranks that are bound to a core each and ranks that the kernel moves, or two ranks on one socket and
-on two, answer different questions. Compared cases must agree in it, as in nodes and ranks.
+Ranks that are bound to one core each and ranks that the kernel moves are not comparable. Neither
+are two ranks on one socket and two ranks on two sockets. So compared cases must have the same
+pinning, as they must have the same nodes and ranks.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ _BOUND = {
 class Pinning:
     """How ranks are placed on the processors of a node.
 
-    - `ranks_per_socket`, `ranks_per_numa`: ranks on each; 0 leaves that to the distribution.
+    - `ranks_per_socket`, `ranks_per_numa`: the number of ranks on each socket or NUMA domain; if it
+      is 0, `distribution` decides.
     """
 
     binding: SeenBinding = "none"
@@ -42,7 +44,7 @@ class Pinning:
     ranks_per_socket: int = 0
 
     def __str__(self) -> str:
-        """Format it as parameters: ``binding=core ranks_per_socket=2``, without absent ones."""
+        """Format the pinning as parameters: ``binding=core ranks_per_socket=2``, without zeros."""
         parameters: dict[str, str] = {"binding": self.binding}
         if self.distribution != "block":
             parameters["distribution"] = self.distribution
@@ -70,17 +72,19 @@ class Pinning:
 
     @property
     def domain(self) -> Literal["", "numa", "socket"]:
-        """The part of a node for which a number of ranks is requested; empty without one."""
-        return "socket" if self.ranks_per_socket else "numa" if self.ranks_per_numa else ""
+        """The part of a node for which a number of ranks is requested; empty if there is none."""
+        if self.ranks_per_socket:
+            return "socket"
+        return "numa" if self.ranks_per_numa else ""
 
     @property
     def ranks_per_domain(self) -> int:
-        """That number."""
+        """The number of ranks that is requested for each such part of a node (`domain`)."""
         return self.ranks_per_socket or self.ranks_per_numa
 
     @property
     def words(self) -> str:
-        """Format it in words: ``bound to cores, 2 ranks a socket``."""
+        """The pinning in words: ``bound to cores, 2 ranks a socket``."""
         parts = [_BOUND[self.binding]]
         if self.ranks_per_domain:
             many = "rank" if self.ranks_per_domain == 1 else "ranks"

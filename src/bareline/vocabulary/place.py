@@ -1,6 +1,6 @@
-"""A place: where a value was measured, and its name.
+"""A place: the case, metric and point for which a value was measured, and its name.
 
-Compared values must agree in all of it, and every surface prints it in the same words.
+Compared values must have the same place, and all outputs print it in the same words.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ _NUMBERS = {2: "two", 3: "three", 4: "four"}
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a value was measured.
+    """The case, metric and point for which a value was measured.
 
     - `params`, `point`: canonical texts, see `format_point`.
-    - `nodes`: the nodes of the case; 0 where it leaves the number to the platform.
-    - `used`: nodes that it ran on; 0 where that is not known. It is not a part of the identity: the
-      same case may have run on other nodes elsewhere, and is not comparable then.
+    - `nodes`: the number of nodes of the case; 0 if the platform decides.
+    - `used`: the number of nodes that were used; 0 if it is not known. It is not a part of the
+      identity: the same case may have run on another number of nodes elsewhere, and is then not
+      comparable.
     """
 
     probe: str
@@ -54,14 +55,16 @@ class Place:
 
     @classmethod
     def of(cls, row: Mapping[str, object]) -> Place:
-        """Read it from a row of a table that has the columns of `KEY`."""
+        """Return the place of a row in a table that has the columns of `KEY`."""
         columns = {name: row[name] for name in KEY if row.get(name) is not None}
         used = row.get("nodes_used")
-        return cls(**columns, used=used if isinstance(used, int) else 0)  # type: ignore[arg-type]
+        if not isinstance(used, int):
+            used = 0
+        return cls(**columns, used=used)  # type: ignore[arg-type]
 
     @property
     def case(self) -> tuple[str, str, int, int, int]:
-        """The identity of its case, in the order of `CASE`."""
+        """The identity of the case, in the order of `CASE`."""
         return (self.probe, self.params, self.ranks, self.threads, self.nodes)
 
     @property
@@ -71,7 +74,7 @@ class Place:
 
     @property
     def layout(self) -> tuple[int, int, int]:
-        """Ranks, threads and nodes."""
+        """The numbers of ranks, threads and nodes."""
         return (self.ranks, self.threads, self.nodes)
 
     @property
@@ -85,59 +88,61 @@ class Place:
 
     @property
     def size_bytes(self) -> int | None:
-        """Size of its messages; None where it has none."""
+        """The size of the messages; None if there are no messages."""
         size = parse_point(self.point).get("size_bytes")
         return size if isinstance(size, int) and not isinstance(size, bool) else None
 
     @property
     def ran_on(self) -> int:
-        """Nodes that it ran on, or else those that its case asks for; 0 where neither is known."""
+        """The number of nodes that were used, or else of the case; 0 if neither is known."""
         return self.used or self.nodes
 
     @property
     def on_one_node(self) -> bool:
-        """Whether no network can be used."""
+        """Whether all ranks are on one node, so that no network can be used."""
         return self.ran_on == 1
 
     @property
     def where(self) -> str:
-        """Format its nodes: ``within a node``, ``between two nodes``; empty where unknown."""
+        """The nodes in words: ``within a node``, ``between two nodes``; empty if unknown."""
         return nodes_words(self.ran_on)
 
     @property
     def words(self) -> str:
-        """Format all of it but the probe: ``64 KiB, 2 ranks within a node, transport tcp``."""
+        """The place without the probe: ``64 KiB, 2 ranks within a node, transport tcp``."""
         coordinates = self.coordinates
         ranks, threads, _ = (coordinates.pop(name, None) for name in ("ranks", "threads", "nodes"))
         point = [name for name in coordinates if name in parse_point(self.point)]
         others = [name for name in coordinates if name not in point]
         layout = coordinate("ranks", ranks) if ranks != 1 or self.where else ""
+        threading = coordinate("threads", threads) if threads != 1 else ""
         parts = [
             *(coordinate(name, coordinates[name]) for name in point),
             " ".join(filter(None, [layout, self.where])),
-            coordinate("threads", threads) if threads != 1 else "",
+            threading,
             *(coordinate(name, coordinates[name]) for name in others),
         ]
         return ", ".join(filter(None, parts))
 
     def words_of(self, names: Iterable[str]) -> str:
-        """Format some of its parameters, where on the sweep first: ``8 B, transport tcp``."""
+        """Format some parameters, the point's parameters first: ``8 B, transport tcp``."""
         coordinates = self.coordinates
         point = parse_point(self.point)
         there = [name for name in names if name in coordinates]
         wanted = sorted(there, key=lambda name: name not in point)
-        return ", ".join(
-            f"of {coordinate(name, coordinates[name])}"
-            if name in _SWEPT and "size_bytes" in wanted
-            else coordinate(name, coordinates[name])
-            for name in wanted
-        )
+        parts: list[str] = []
+        for name in wanted:
+            text = coordinate(name, coordinates[name])
+            if name in _SWEPT and "size_bytes" in wanted:
+                text = f"of {text}"
+            parts.append(text)
+        return ", ".join(parts)
 
 
 def nodes_words(nodes: int | None) -> str:
     """Describe on how many nodes something ran: ``within a node``.
 
-    Empty where that is not known.
+    Empty if the number is not known.
     """
     if not nodes:
         return ""
@@ -162,7 +167,7 @@ def layout_words(nodes: int, ranks_per_node: int, threads: int = 1) -> str:
 
 
 def varying(places: Iterable[Place]) -> tuple[str, ...]:
-    """Name the parameters that tell places apart, in the order in which they appear."""
+    """Return the names of the parameters that differ between places, in order of appearance."""
     all_coordinates = [place.coordinates for place in places]
     values: dict[str, set[Scalar | None]] = {}
     for coordinates in all_coordinates:
@@ -173,7 +178,7 @@ def varying(places: Iterable[Place]) -> tuple[str, ...]:
 
 
 def parameter_name(name: str) -> str:
-    """Write a parameter for people, without the unit that its values carry."""
+    """Format the name of a parameter for people, without the unit that its values have."""
     for suffix in ("_bytes", *_UNITS):
         name = name.removesuffix(suffix)
     return sanitized_name(name).replace("_", " ")
@@ -185,7 +190,7 @@ def parameter_unit(name: str) -> str:
 
 
 def parameter_value(name: str, value: Scalar | None) -> str:
-    """Write a parameter's value with its unit, e.g. ``64 KiB``."""
+    """Format the value of a parameter with its unit, e.g. ``64 KiB``."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -201,7 +206,7 @@ def parameter_value(name: str, value: Scalar | None) -> str:
 
 
 def coordinate(name: str, value: Scalar | None) -> str:
-    """Write one parameter with its value in words, e.g. ``4 ranks`` or ``transport tcp``."""
+    """Format one parameter with its value in words, e.g. ``4 ranks`` or ``transport tcp``."""
     if name == "profile" and value is True:
         return "profiled"
     text = parameter_value(name, value)

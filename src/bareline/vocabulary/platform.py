@@ -1,4 +1,4 @@
-"""A platform as it is configured: its file, its capacity, and the cases that it leaves out."""
+"""A configured platform: its file, its capacity, and the cases that it excludes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLATFORM_NAME_HINT = "use at most 100 letters, digits, '.', '_' and '-'"
 
 
 def platform_name(title: str) -> str:
-    """Return the platform name for a foreign title: daint:gpu+gnu becomes daint-gpu-gnu."""
+    """Return a valid platform name for a foreign title: daint:gpu+gnu becomes daint-gpu-gnu."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", title).strip("-._")[:100]
     return name if PLATFORM_NAME.fullmatch(name) else "unnamed"
 
@@ -38,8 +38,8 @@ _BRACED = re.compile(r"\{(?=[a-z_]+\})")
 class Options(BaseModel):
     """Options of a platform type, as in a platform file.
 
-    - `pins`: whether its ranks can be placed on the processors of a node as a study asks for.
-    - `profiles`: whether the profiler can be loaded into the ranks of its launches.
+    - `pins`: whether ranks can be placed on the processors of a node as a study requests.
+    - `profiles`: whether the profiler can be loaded into the ranks of a launch.
     """
 
     model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
@@ -48,31 +48,31 @@ class Options(BaseModel):
 
     @property
     def pinning(self) -> Pinning:
-        """How it places ranks where a study does not say."""
+        """How the platform places ranks if a study does not request a pinning."""
         return UNBOUND
 
     @property
     def node_count(self) -> int:
-        """Number of nodes over which ranks can be spread."""
+        """The number of nodes over which ranks can be spread."""
         return 1
 
     @property
     def cores_per_node(self) -> int | None:
-        """Cores of each node for ranks; None where its options do not tell."""
+        """The number of cores of each node for ranks; None if the options do not define it."""
         return None
 
     def refuses(self, command: Command) -> str:
-        """Describe why such a command can never run there; "" where it may."""
+        """Return why a command can never run on the platform; "" if it can."""
         replays = command.argv[0] == REPLAY
         return "is a trace, which only simulated platforms replay" if replays else ""
 
 
 class PinningKeys(BaseModel):
-    """The keys of a table of a study or a platform that say how ranks are placed.
+    """The keys in a table of a study or a platform that define how ranks are placed.
 
     - `binding`: the binding of each rank: "none", "hwthread", "core", "numa" or "socket".
-    - `ranks_per_socket`, `ranks_per_numa`: so many ranks on each socket, or on each NUMA domain;
-      they are bound to it unless `binding` differs.
+    - `ranks_per_socket`, `ranks_per_numa`: the number of ranks on each socket or NUMA domain. The
+      ranks are bound to it unless `binding` differs.
     - `distribution`: "block" fills a socket before the next one, "cyclic" deals ranks to sockets in
       turn.
     """
@@ -90,7 +90,11 @@ class PinningKeys(BaseModel):
     @property
     def pinning(self) -> Pinning:
         """The pinning that the keys describe."""
-        domain = "socket" if self.ranks_per_socket else "numa" if self.ranks_per_numa else "none"
+        domain = "none"
+        if self.ranks_per_socket:
+            domain = "socket"
+        elif self.ranks_per_numa:
+            domain = "numa"
         return Pinning(
             binding=self.binding or domain,  # type: ignore[arg-type]
             distribution=self.distribution or "block",
@@ -122,19 +126,19 @@ class PinningOptions(PinningKeys, Options):
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """The capacity of a platform for ranks; `cores_per_node` is None where it is unknown."""
+    """The capacity of a platform for ranks; `cores_per_node` is None if it is unknown."""
 
     nodes: int = 1
     cores_per_node: int | None = None
 
     def ranks(self, threads: int, nodes: int) -> int:
-        """Return how many ranks of so many threads have cores of their own on so many nodes."""
+        """Return how many ranks of `threads` threads have their own cores on `nodes` nodes."""
         return (self.cores_per_node or 0) // threads * nodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """A case that a plan leaves out on a platform; `reason` is a predicate: "does not fit: ..."."""
+    """A case that a plan excludes on a platform; `reason` is a predicate: "does not fit: ..."."""
 
     platform: str
     case: Case
@@ -147,13 +151,14 @@ O_co = TypeVar("O_co", bound=Options, default=Options, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class PlatformSpec(Generic[O_co]):
-    """A platform as configured: its name, type and checked options.
+    """A configured platform: its name, type and checked options.
 
-    `builtin`: it came with bareline, not from the user's file. `cores_per_node` is the value of
-    its file; in a run directory, the value when the run was made. `environment` are variables of
-    every program of a trial, by name. `build` is the path of a program, or of the folder of
-    several, for ``{build}`` in commands. `command` are the words that replace the
-    word ``{command}`` of a command.
+    - `builtin`: the platform belongs to bareline, not to the user's file.
+    - `cores_per_node`: the value in the platform's file; in a run directory, the value when the run
+      was made.
+    - `environment`: the variables of every program of a trial, by name.
+    - `build`: the path of a program, or of a folder with several, for ``{build}`` in commands.
+    - `command`: the words that replace the word ``{command}`` of a command.
     """
 
     name: str
@@ -169,7 +174,7 @@ class PlatformSpec(Generic[O_co]):
 
     @property
     def capacity(self) -> Capacity:
-        """Its capacity, by its file and the options of its type."""
+        """The capacity of the platform, by its file and the options of its type."""
         return Capacity(self.options.node_count, self.cores_per_node or self.options.cores_per_node)
 
     def settled(self) -> PlatformSpec[O_co]:
@@ -177,7 +182,7 @@ class PlatformSpec(Generic[O_co]):
         return replace(self, cores_per_node=self.capacity.cores_per_node)
 
     def refuses(self, command: Command) -> str:
-        """Describe why such a command can never run there; "" where it may."""
+        """Return why a command can never run on the platform; "" if it can."""
         if needs_build(command) and not self.build:
             return "needs a build: give --build-a and --build-b, or `build` in the platform's table"
         if COMMAND in command.argv and not self.command:
@@ -229,6 +234,6 @@ class PlatformSpec(Generic[O_co]):
 
 
 def needs_build(command: Command) -> bool:
-    """Return whether any part of a command names a build."""
+    """Whether any part of a command names a build."""
     texts = [*command.argv, *(text for _, text in (*command.env, *command.inputs))]
     return any(_BUILD in text for text in texts)

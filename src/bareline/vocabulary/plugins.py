@@ -1,8 +1,8 @@
-"""Plug-ins: how probes, platform types, importers, exhibits and studies are found.
+"""Find probes, platform types, importers, exhibits and studies: bareline's own and of plug-ins.
 
-bareline's own are modules of one package that end in a constant (``PROBE = ...``). Plug-ins
-are in an installed package, under the entry-point group of their kind (``bareline.probes``).
-A name is unique: a second definition of a name is refused, in any order.
+Each of bareline's own is a constant at the end of a module (``PROBE = ...``), in one package for
+each kind. A plug-in is an object of an installed package, under the entry-point group of its kind
+(``bareline.probes``). Names are unique: a second definition of a name is refused, in any order.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Found = tuple[str, T]
 def own(package: str, constant: str, *, deep: bool = False) -> Iterator[Found[Any]]:
     """Find the objects that the modules of one of bareline's packages define at their end.
 
-    - `constant`: the name of the object; with an S at its end, of a tuple of several; modules
-      without either are machinery.
-    - `deep`: also look into packages of the package.
+    - `constant`: the name of the object; with an S at its end, the name of a tuple of objects.
+      Modules without either are skipped.
+    - `deep`: also search the packages inside the package.
     """
     path = importlib.import_module(package).__path__
     walk = pkgutil.walk_packages if deep else pkgutil.iter_modules
@@ -40,7 +40,7 @@ def own(package: str, constant: str, *, deep: bool = False) -> Iterator[Found[An
 
 @cache
 def has_plugins(group: str) -> bool:
-    """Whether an installed package brings anything under an entry-point group."""
+    """Whether an installed package has anything under an entry-point group."""
     return bool(entry_points(group=group))
 
 
@@ -58,14 +58,14 @@ def brought(group: str) -> Iterator[Found[Any]]:
         yield f"{group}, {entry.value}", thing
 
 
-def named(noun: str, found: Iterable[Found[T]], name: Callable[[T], str]) -> dict[str, T]:
+def named(noun: str, objects: Iterable[Found[T]], name: Callable[[T], str]) -> dict[str, T]:
     """Return the found objects by name; `noun` is their kind, e.g. ``probe``.
 
-    Raises PluginError: two have one name.
+    Raises PluginError: two objects have the same name.
     """
     things: dict[str, T] = {}
     places: dict[str, str] = {}
-    for where, thing in found:
+    for where, thing in objects:
         key = name(thing)
         if key in things:
             raise PluginError(
@@ -78,9 +78,9 @@ def named(noun: str, found: Iterable[Found[T]], name: Callable[[T], str]) -> dic
     return things
 
 
-def checked(noun: str, found: Iterable[Found[Any]], kind: type[T]) -> Iterator[Found[T]]:
-    """Check the class of the found objects; raises PluginError: one has another class."""
-    for where, thing in found:
+def checked(noun: str, objects: Iterable[Found[Any]], kind: type[T]) -> Iterator[Found[T]]:
+    """Check the class of the found objects; raises PluginError: an object has another class."""
+    for where, thing in objects:
         if not isinstance(thing, kind):
             raise PluginError(
                 f"is not a valid {noun}: its type is {type(thing).__name__}",

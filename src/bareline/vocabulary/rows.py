@@ -1,7 +1,7 @@
 """Rows that ``--json`` prints: a class declares their columns next to the code that makes them.
 
-A row that is made to be printed is a ``TypedDict``, filled by `row_of`. A frozen dataclass that the
-program also reads, and whose fields are all columns, is printed as it is and needs no row.
+A row that is only printed is a ``TypedDict``, filled by `row_of`. A frozen dataclass that the
+program also reads, and whose fields are all columns, is printed itself and needs no row.
 
 Types are JSON's: null means that a number does not exist. Columns are added, never renamed
 (docs/reference/stability.md).
@@ -18,7 +18,7 @@ Params = dict[str, bool | int | float | str]
 
 
 def open_row(columns: type[_Row]) -> type[_Row]:
-    """Declare that rows have columns which are not listed."""
+    """Declare that rows may have columns which the class does not list."""
     columns.__pydantic_config__ = {"extra": "allow"}  # type: ignore[attr-defined]
     return columns
 
@@ -32,7 +32,7 @@ class Bounds(TypedDict):
 
 
 def row_of(columns: type[_Row], source: object, **given: Any) -> _Row:
-    """Return each column of a ``TypedDict`` as given, or else the attribute of its name."""
+    """Return a row with each column from `given`, or else from the attribute of its name."""
     row: dict[str, Any] = {}
     for name in columns.__annotations__:
         row[name] = given[name] if name in given else getattr(source, name)

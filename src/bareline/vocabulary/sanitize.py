@@ -1,4 +1,4 @@
-"""Texts from outside, made fit for pages and drawings."""
+"""Make texts from outside safe for pages and drawings."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _UNFIT_IN_JSON = re.compile(f"{_UNFIT.pattern[:-1]}\u2028\u2029]")
 
 
 def escaped_json(text: str) -> str:
-    r"""Escape in JSON control characters and half characters: U+009B becomes ``\u009b``.
+    r"""Escape control characters and lone surrogates in JSON: U+009B becomes ``\u009b``.
 
-    The values stay the same: such characters only occur in strings.
+    The values stay the same, because such characters only occur in strings.
     """
     return _UNFIT_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def cleaned(text: str) -> str:
-    """Replace characters that XML cannot contain: one of them ends the drawing program."""
+    """Replace characters that XML cannot contain; a single one ends the drawing program."""
     return _UNFIT.sub("\ufffd", text)
 
 
 def is_clean(text: str) -> bool:
-    """Whether `cleaned` would leave a text as it is."""
+    """Whether `cleaned` would leave a text unchanged."""
     return _UNFIT.search(text) is None
 
 
@@ -44,14 +44,14 @@ _END = 49
 
 
 def sanitized_name(text: str) -> str:
-    """Cut the middle out of a name, title or parameter that is longer than any that is read."""
+    """Cut the middle out of a name, title or parameter that is too long to be read."""
     if len(text) <= LONGEST_NAME:
         return text
     return f"{text[: LONGEST_NAME - _END - 1]}\u2026{text[-_END:]}"
 
 
 def short_name(text: str) -> str:
-    """Return a name that a run takes; of a longer one both ends, and between them a hash of it."""
+    """Return a name that a run accepts; a longer one is cut in the middle, with a hash there."""
     text = cleaned(text)
     if len(text) <= LONGEST_NAME:
         return text
@@ -60,7 +60,7 @@ def short_name(text: str) -> str:
 
 
 def cleaned_all(content: Any) -> Any:
-    """Clean every text of nested lists and tables, names of keys included."""
+    """Clean every text of nested lists and tables, including the names of keys."""
     if isinstance(content, str):
         return cleaned(content)
     if isinstance(content, dict):

@@ -15,7 +15,7 @@ Span = tuple[int, int, int, int]
 
 
 class SourcePlace(NamedTuple):
-    """A position in a file, and the module that the file is."""
+    """A position in a source file, and the module in this file."""
 
     module: str
     file: str
@@ -23,12 +23,12 @@ class SourcePlace(NamedTuple):
 
 
 def place_of(frame: FrameType) -> SourcePlace | None:
-    """Return the place that runs in a frame; None where Python keeps no positions."""
+    """Return the place that a frame executes; None if Python has no positions."""
     return _place(frame.f_code, frame.f_lasti, frame.f_globals)
 
 
 def raise_place(error: BaseException) -> SourcePlace | None:
-    """Return the ``raise`` statement that an error came from; None if it was not raised."""
+    """Return the place of the ``raise`` statement of an error; None if it was not raised."""
     trace: TracebackType | None = error.__traceback__
     if trace is None:
         return None

@@ -1,4 +1,4 @@
-"""Where a program comes from: ``spack:SPEC``, ``easybuild:MODULE`` or ``eessi:MODULE``."""
+"""Sources of installed programs: ``spack:SPEC``, ``easybuild:MODULE`` or ``eessi:MODULE``."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ _KINDS: Mapping[str, tuple[str, str]] = {
 
 
 class Source(BaseModel):
-    """One source, as a text or as a table.
+    """One source of a program, given as a text or as a table.
 
     - `name`: the kind, and the tool's name of the program.
-    - `install_s`: how long it may take to install the program where it is missing; 0 only looks.
+    - `install_s`: the time limit for installing a missing program; 0 means never install.
     """
 
     model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
@@ -92,10 +92,10 @@ class Source(BaseModel):
 
     @property
     def kind(self) -> str:
-        """The word before the colon."""
+        """The word before the colon in the name."""
         return self.name.partition(":")[0]
 
     @property
     def words(self) -> list[str]:
-        """Its value, as words of a command line."""
+        """The part after the colon in the name, as words of a command line."""
         return shlex.split(self.name.partition(":")[2])

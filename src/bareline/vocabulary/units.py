@@ -59,7 +59,7 @@ _PREFIXES: Mapping[str, float] = {
 
 
 def conversion(unit: str, into: str) -> float | None:
-    """Return the factor from a unit into another; None for another kind, or one that is unknown."""
+    """Return the factor from a unit to another one; None if they differ in kind or are unknown."""
     if unit == into:
         return 1.0
     dimension, size = _measure(unit)
@@ -70,7 +70,7 @@ def conversion(unit: str, into: str) -> float | None:
 
 
 def _measure(unit: str) -> tuple[str, float]:
-    """Return the dimension of a unit, and how large it is in it; no dimension of an unknown one."""
+    """Return the dimension of a unit, and its size; the dimension of an unknown unit is empty."""
     if unit in _DIMENSIONS:
         return _DIMENSIONS[unit]
     for length in (1, 2):
@@ -82,7 +82,7 @@ def _measure(unit: str) -> tuple[str, float]:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Write a number with `digits` significant digits and without an exponent where readable."""
+    """Format a number with `digits` significant digits, without an exponent if readable."""
     if not math.isfinite(value):
         return "-"
     if value == 0:
@@ -96,7 +96,7 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def percent(share: float, digits: int | None = None) -> str:
-    """Write a share in per cent: ``2 %``, or with so many significant digits: ``2.00 %``."""
+    """Format a share in per cent: ``2 %``, or with `digits` significant digits: ``2.00 %``."""
     return f"{100 * share:g} %" if digits is None else f"{significant(100 * share, digits)} %"
 
 
@@ -129,7 +129,7 @@ def count(number: int, noun: str, plural: str = "") -> str:
 
 
 def grouped(text: str) -> str:
-    """Put narrow no-break spaces between thousands from five digits on."""
+    """Put narrow no-break spaces between thousands, if there are five digits or more."""
     whole, point, fraction = text.partition(".")
     sign = "-" if whole.startswith("-") else ""
     digits = whole.removeprefix("-")
@@ -142,7 +142,7 @@ def grouped(text: str) -> str:
 
 
 def scale_of(value: float, unit: str) -> tuple[float, str]:
-    """Return the factor and the unit that display a stored `value` best, e.g. ``(1e6, "µs")``."""
+    """Return the factor and the unit in which a stored value reads best, e.g. ``(1e6, "µs")``."""
     if unit == "1":
         return 1.0, ""
     if unit not in _SCALES:
@@ -182,7 +182,7 @@ def format_duration(seconds: float) -> str:
 
 
 def parse_duration(text: str) -> float:
-    """Read a time in seconds: ``90``, ``90s``, ``10min``, ``2h``; raises UsageError."""
+    """Parse a time in seconds: ``90``, ``90s``, ``10min``, ``2h``; raises UsageError."""
     match = _DURATION.fullmatch(text)
     if match is None:
         raise UsageError(f"'{text}' is not a time", hint="write e.g. 90s, 10min or 2h")
@@ -191,7 +191,7 @@ def parse_duration(text: str) -> float:
 
 
 def parse_size(text: str | int) -> int:
-    """Read a size in bytes: ``4096``, ``64KiB`` or ``64K``, both binary; raises UsageError."""
+    """Parse a size in bytes: ``4096``, ``64KiB`` or ``64K``, both binary; raises UsageError."""
     if isinstance(text, int):
         return text
     match = _SIZE.fullmatch(text)

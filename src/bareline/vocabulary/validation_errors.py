@@ -1,4 +1,4 @@
-"""Errors in a file that people write, in the words of the file instead of the checker's."""
+"""Errors in a file that people write, in the words of the file instead of pydantic's words."""
 
 from __future__ import annotations
 
@@ -53,9 +53,11 @@ SENTENCES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class InvalidValue:
-    """The first thing wrong: `kind` as the checker names it, `clause` is a clause about the key.
+    """The first problem in a file.
 
-    - `error`: the error of a check of ours that refused the value; None of a check of the type.
+    - `kind`: the name that pydantic gives to the problem; `clause`: a clause about the key.
+    - `error`: the error of bareline's own check that refused the value; None for a check of the
+      type.
     """
 
     place: tuple[str, ...]
@@ -65,14 +67,14 @@ class InvalidValue:
 
     @property
     def key(self) -> str:
-        """The keys that lead to it, as one."""
+        """The keys that lead to the invalid value, joined as one text."""
         return ".".join(self.place)
 
 
 def problem_of(error: ValidationError) -> InvalidValue:
-    """Return the first thing wrong.
+    """Return the first problem of a validation error.
 
-    Where a value has several kinds, of the kind that was written.
+    If a value may have several types, it is the problem with the type that was written.
     """
     problems = error.errors(include_url=False)
     first = problems[0]

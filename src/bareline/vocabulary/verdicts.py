@@ -1,4 +1,4 @@
-"""Verdicts: the words in which a comparison ends, the same in tables, JSON and conditions."""
+"""Verdicts: the results of a comparison, with the same words in tables, JSON and conditions."""
 
 from __future__ import annotations
 
@@ -17,17 +17,20 @@ DEFAULT_MARGIN = 0.02
 #: Target for the relative half-width of a median's 95 % interval where a study declares none:
 #: applications are fewer and longer than micro-benchmarks.
 DEFAULT_PRECISION: Mapping[Layer, float] = {
-    layer: 0.03 if layer in (Layer.NPB, Layer.APP) else 0.02 for layer in Layer
+    **dict.fromkeys(Layer, 0.02),
+    Layer.NPB: 0.03,
+    Layer.APP: 0.03,
 }
 
 
 class Verdict(StrEnum):
-    """The result of a comparison of one point, or of several together.
+    """The result of a comparison of one point, or of several points together.
 
-    Several are mixed where some are certainly slower and some certainly faster. Values of
-    unlike layouts, or of an emulated processor, are not comparable. A case does not fit, and the
-    plan leaves it out, where a platform has too few nodes or cores or is of the wrong kind. A case
-    that needs a missing program was skipped.
+    - Several points are mixed if some are certainly slower and some certainly faster.
+    - Values of different layouts, or of an emulated processor, are not comparable.
+    - A case does not fit, and the plan leaves it out, if a platform has too few nodes or cores, or
+      is of the wrong kind.
+    - A case that needs a missing program was skipped.
     """
 
     SLOWER = "slower"
@@ -43,15 +46,16 @@ class Verdict(StrEnum):
 
     @property
     def decided(self) -> bool:
-        """Whether it claims a difference."""
+        """Whether the verdict claims a difference."""
         return self in (Verdict.SLOWER, Verdict.FASTER, Verdict.MIXED)
 
 
 class Grade(StrEnum):
-    """How sure a comparison is of one point, or of several together.
+    """How certain the comparison of one point, or of several points together, is.
 
-    Certain differences of a page are all true with 95 %; a likely one is wrong once in twenty.
-    The ratio gives the direction of a certain or likely difference. Open has only its interval.
+    All certain differences of a page are true together with 95 %; a likely difference is wrong in
+    one of twenty cases. The ratio gives the direction of a certain or likely difference. An open
+    comparison has only its interval.
     """
 
     CERTAIN = "certain"
@@ -77,7 +81,7 @@ _GRADES = {
 
 
 class DecisionRule(StrEnum):
-    """The rule that decided a row, which is the reason of its verdict and grade."""
+    """The rule that decided a row: the reason for its verdict and grade."""
 
     REFUSED = "refused"
     FAILED = "failed"
@@ -94,14 +98,14 @@ class DecisionRule(StrEnum):
 
 
 def sure_words(grade: Grade | None, *, few_boots: bool) -> str:
-    """Return the words before an amount: "likely " unless it is certain, and the boots."""
+    """Return the words before an amount, such as "likely in these boots "; empty if certain."""
     if grade is not Grade.LIKELY:
         return ""
     return "likely in these boots " if few_boots else "likely "
 
 
 def with_sureness(word: str, grade: Grade | None, *, few_boots: bool) -> str:
-    """Return a verdict's word with how sure it is: ``likely slower in these boots``."""
+    """Return a verdict's word with its certainty: ``likely slower in these boots``."""
     if grade is not Grade.LIKELY:
         return word
     return f"likely {word} in these boots" if few_boots else f"likely {word}"
@@ -125,6 +129,6 @@ SYNONYMS: Mapping[str, Verdict] = {
 
 
 def parse_verdict(word: str) -> Verdict | None:
-    """Read a verdict or one of its synonyms; None for any other word."""
+    """Return the verdict that a word or its synonym names; None for any other word."""
     verdicts = {verdict.value: verdict for verdict in Verdict}
     return verdicts.get(word, SYNONYMS.get(word))

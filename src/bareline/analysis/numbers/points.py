@@ -39,8 +39,8 @@ class _Ratio(MetricRow):
     - `difference`, `difference_lo`, `difference_hi`: the difference with its interval in the
       metric's unit, above 0 is worse; for points without a ratio, because a value is not positive.
     - `delta`: Cliff's delta, above 0 is worse.
-    - `p_adjusted`: the p-value adjusted for the false discovery rate. For a certain row it is
-      adjusted over all rows, for any other row over the rows that are not certain.
+    - `p_adjusted`: p-value adjusted for the false discovery rate; for a certain row over all rows,
+      for any other row over the rows that are not certain.
     - `verdict`: null for a metric without a good direction; for a rate, slower means lower.
     - `grade`: how certain the verdict is.
     - `rule`: the rule that decided `verdict` and `grade`; it also explains why a row is undecided

@@ -144,8 +144,9 @@ def _ends(interval: Estimate | None, write: Callable[[float], str], to: str) -> 
 class LostLaunches:
     """The numbers of launches that exceeded a time limit or crashed, of a case on two platforms.
 
-    - `lost`, `base_lost`: launches of the platform and of the baseline that exceeded a time limit.
-    - `tried`, `base_tried`: all launches that did not crash; `crashed`, `base_crashed`: the rest.
+    - `lost`, `tried`, `base_lost`, `base_tried`: how many exceeded it (the time limit), of how many
+      launches that did not crash, on the platform and on the baseline.
+    - `crashed`, `base_crashed`: how many launches crashed.
     - `limit_s`: the time limit on the platform that lost more launches; None if it is not known.
     - `by_points`: `limit_s` limits each point, so that some points were left out, not the launch.
     - `took_s`: the median duration of a launch on the other platform; None if no launch ended.

@@ -251,7 +251,7 @@ def _of_some(text: str, some: int, total: int) -> str:
     """Append to a caveat the number of trials that have it, unless all trials have it."""
     if some >= total:
         return text
-    caveat = replace(Caveat.read(text), some=some, every=total)
+    caveat = replace(Caveat.read(text), some=some, trials=total)
     return str(caveat)
 
 

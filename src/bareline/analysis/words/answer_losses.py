@@ -33,7 +33,9 @@ def clauses_of_programs(
 ) -> list[_Clause]:
     """Describe rows that the question names and that differ in one direction.
 
-    Parameters ---------- scope
+    Parameters
+    ----------
+    scope
         The part of one platform.
     cells
         Rows of `scope` that are all worse, or all better.
@@ -177,7 +179,9 @@ def clauses_of_layers(
 ) -> list[_Clause]:
     """Describe which layers differ in one direction, without those that are already described.
 
-    Parameters ---------- scope
+    Parameters
+    ----------
+    scope
         The part of one platform.
     verdict
         Slower or faster.

@@ -1,1 +1,1 @@
-"""The measured curves of a ladder, and the costs and needs that are read from them."""
+"""The measured curves of a platform, and the costs and needs that are derived from them."""

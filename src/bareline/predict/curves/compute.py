@@ -1,4 +1,4 @@
-"""How many times longer an application computes on B than on A, and the source of the factor."""
+"""The factor by which an application computes longer on B than on A, and its source."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CLASSES = (
 
 @dataclass(frozen=True, slots=True)
 class ComputeFactor:
-    """How many times longer B computes; `value` is None where only bounds are known."""
+    """The factor by which B computes longer than A; `value` is None if only bounds are known."""
 
     value: float | None
     lo: float
@@ -38,7 +38,7 @@ class ComputeFactor:
 
     @property
     def middle(self) -> float:
-        """The factor itself, or the middle of its bounds."""
+        """The factor, or the middle of its bounds if the factor is not known."""
         return self.value or math.sqrt(self.lo * self.hi)
 
 
@@ -46,7 +46,7 @@ AS_IT_IS = ComputeFactor(1.0, 1.0, 1.0, "the same platform")
 
 
 def same_processor(a: PlatformCurves, b: PlatformCurves) -> str:
-    """Describe the first difference of the processors; empty if they are the same."""
+    """Describe the first difference between the processors; "" if they are the same."""
     for key in _SAME:
         if a.facts.get(key) != b.facts.get(key):
             return f"{key}: {a.facts.get(key, 'unknown')} and {b.facts.get(key, 'unknown')}"
@@ -60,10 +60,13 @@ def factor_between(
     calibration: Records | None = None,
     program: str = "",
 ) -> ComputeFactor:
-    """Return the best known factor: equal processors, a calibration, or bounds from rates.
+    """Return the best known factor of computing time from A to B.
 
-    - `rates`: the run of the ladder, which may have rates of a node, or one rank of the program.
-    - `program`: the application's probe and parameters, where they are known.
+    The sources are, in this order: equal processors, a calibration, bounds from measured rates.
+
+    - `rates`: the run of the measured curves, which may have rates of a node or one rank of the
+      program.
+    - `program`: the application's probe and parameters, if they are known.
 
     Raises AnalysisError: the processors differ, and no measurement shows by how much.
     """
@@ -92,12 +95,13 @@ def factor_between(
 
 
 def calibrated(records: Records, a: str, b: str, program: str = "") -> ComputeFactor:
-    """Return the factor from one rank of the application on one node of each platform.
+    """Return the factor from times of the application with one rank on one node of each platform.
 
-    - `program`: the application's probe and parameters; without it the run must contain one
-      application only, since each application has its own loss on another processor.
+    - `program`: the application's probe and parameters. Without it the run must contain only one
+      application, because each application has a different factor.
 
-    Raises AnalysisError: no time of one rank on both, or times of several applications.
+    Raises AnalysisError: the run has no times of one rank on both platforms, or times of several
+    applications.
     """
     programs = _one_rank(records, a, b)
     where = ", ".join(str(run.path) for run in records.runs)
@@ -123,7 +127,7 @@ Logs = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 
 def _one_rank(records: Records, a: str, b: str) -> dict[str, Logs]:
-    """Return the logarithms of the times of one rank, of each program that both platforms have."""
+    """Return the logarithms of the one-rank times of each program that ran on both platforms."""
     headline = records.declarations.filter(
         pl.col("headline") & (pl.col("unit") == "s") & pl.col("layer").is_in(["npb", "app"])
     )
@@ -159,7 +163,7 @@ def _factor(logs: Logs, program: str) -> ComputeFactor:
 
 
 def _ratios(records: Records, a: str, b: str) -> list[float]:
-    """Return how many times longer B computes, by each class of instructions that both ran."""
+    """Return the factor of computing time for each class of instructions that both measured."""
     ratios: list[float] = []
     for probe, metric in _CLASSES:
         rows = records.samples_of(probe).filter(pl.col("metric") == metric)

@@ -1,4 +1,4 @@
-"""The costs of messages, collectives, computing and start-up on one ladder, or on two mixed."""
+"""The costs of messages, collectives, computing and start-up, from one platform or two mixed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Look = Callable[Concatenate["Costs", _Given], float]
 
 
 def _memo(method: _Look[_Given]) -> _Look[_Given]:
-    """Wrap a method so that its results are kept in its `Costs`."""
+    """Return the method with a memory of its results, which are kept in its `Costs` object."""
 
     @wraps(method)
     def remembered(costs: Costs, /, *args: _Given.args, **named: _Given.kwargs) -> float:
@@ -36,11 +36,11 @@ def _memo(method: _Look[_Given]) -> _Look[_Given]:
 
 @dataclass(frozen=True)
 class Costs:
-    """Costs of a replay.
+    """The costs that a replay uses.
 
-    - `compute`, `io`: how many times longer computing and file calls take than they were traced.
-    - `beside`: how much longer, as a share, the first `beside_s` of each stretch of computing take
-      after calls than they do on the base: packets empty caches and interrupt the processor.
+    - `compute`, `io`: factors on the traced times of computing and of file calls.
+    - `beside`: additional time of computing after calls, compared with the base, as a share of the
+      first `beside_s` of each stretch: packets empty caches and interrupt the processor.
     """
 
     ladder: PlatformCurves
@@ -51,18 +51,18 @@ class Costs:
     _results: dict[tuple[object, ...], float] = field(default_factory=dict, init=False, repr=False)
 
     def core(self, rank: int) -> tuple[int, int] | None:
-        """Return the core that a rank must share; None where each has its own."""
+        """Return the node and the core that a rank must share; None if each rank has a core."""
         if self.ladder.cores is None:
             return None
         local = rank % self.ladder.layout.ranks_per_node
         return self.ladder.host(rank), local % self.ladder.cores
 
     def eager(self, nodes: int, size: int) -> bool:
-        """Whether a message is sent before its receiver asks for it."""
+        """Whether a message is sent before the receiver asks for it."""
         return size <= self._protocols[nodes].eager_bytes
 
     def fetches(self, nodes: int) -> bool:
-        """Whether the receiver gets a long message without the sender's help."""
+        """Whether the receiver fetches a long message without the sender's help."""
         return self._protocols[nodes].fetches
 
     @cached_property
@@ -71,17 +71,18 @@ class Costs:
 
     @_memo
     def transfer(self, nodes: int, size: float) -> float:
-        """Return the time from the send to the arrival, in s."""
+        """Return the time from the send of a message to its arrival, in s."""
         curve = self.ladder.message("mpi.pingpong", nodes)
         return curve.at(size) if curve is not None else 0.0
 
     @_memo
     def crossing(self, nodes: int, size: float) -> float:
-        """Return the time from send to arrival, in s, while another message comes the other way.
+        """Return the time from send to arrival, in s, while another message goes the opposite way.
 
-        The bytes take as long as in `MPI_Sendrecv` of two ranks, where that was measured: the link,
-        its queue and the processors then serve both, and on a shaped link of 1 Gb/s they take 15 to
-        35 % longer than in the ping-pong. The rest of `MPI_Sendrecv` is its own bookkeeping.
+        The bytes take as long as in `MPI_Sendrecv` of two ranks, if that was measured: the link,
+        its queue and the processors then serve both messages, and on a shaped link of 1 Gb/s the
+        bytes take 15 to 35 % longer than in the ping-pong. The rest of the time of `MPI_Sendrecv`
+        is bookkeeping and not counted.
         """
         alone = self.transfer(nodes, size)
         crossing = self.ladder.message(CROSSING, nodes)
@@ -92,11 +93,12 @@ class Costs:
 
     @_memo
     def send_overhead(self, nodes: int, size: float) -> float:
-        """Return the time that a sender itself spends on a message, in s, at most the transfer.
+        """Return the time that the sender itself needs for a message, in s, at most the transfer.
 
-        It is measured, or else the time of one of many messages in a window, less the time on the
-        wire where its rate is known. The latter omits the work of a processor while the wire is
-        busy: on a slow link of many small packets, most of the work.
+        The time is measured if possible. Otherwise it is the time per message of many messages in a
+        window, minus the time on the wire if the wire's rate is known. The difference omits the
+        work of a processor while the wire is busy: on a slow link of many small packets, most of
+        the work.
         """
         whole_s = self.transfer(nodes, size)
         measured = self.ladder.message(SENDING, nodes)
@@ -114,9 +116,10 @@ class Costs:
 
     @_memo
     def receive_overhead(self, nodes: int, size: float) -> float:
-        """Return the time that a receiver spends on a message that has already arrived, in s.
+        """Return the time that a receiver needs for a message that has already arrived, in s.
 
-        It is measured, or else half of the sender's, which contains the network's layers of both.
+        The time is measured if possible. Otherwise it is half of the sender's time, which contains
+        the work of the network layers on both sides.
         """
         measured = self.ladder.message(RECEIVING, nodes)
         if measured is None:
@@ -124,7 +127,7 @@ class Costs:
         return min(self.transfer(nodes, size), measured.at(max(1.0, size)))
 
     def occupies(self, nodes: int, size: float) -> float:
-        """Return the time that a message keeps its link from the next one, in s."""
+        """Return the time, in s, for which a message occupies its link."""
         return size * self._seconds_per_byte(nodes)
 
     @_memo
@@ -139,10 +142,10 @@ class Costs:
 
     @_memo
     def collective(self, probe: str, ranks: int, nodes: int, size: float) -> float:
-        """Return the time of a collective when all ranks come at once, in s.
+        """Return the time of a collective if all ranks begin at the same time, in s.
 
-        Where the ladder has no curve, and `PlatformCurves.gaps` accepts that, it is a tree of
-        messages.
+        If the platform has no curve of the collective, and `PlatformCurves.gaps` accepts that, the
+        time is that of a tree of messages.
         """
         curve = self.ladder.curve(probe, ranks, nodes)
         if curve is not None:
@@ -163,9 +166,9 @@ _MESSAGES = ("mpi.pingpong", "mpi.bandwidth", CROSSING, SENDING, RECEIVING)
 def mixed(a: Costs, b: Costs, swapped: Collection[Input]) -> Costs:
     """Return the costs of A with some inputs replaced by B's, for ranks laid out as on B.
 
-    A curve of messages is the time of its smallest message (latency) and the time of the bytes
-    beyond it (bandwidth). A collective is a tree of messages times a factor of its algorithm: the
-    tree changes with latency and bandwidth, the factor with "collectives".
+    The curve of a message has two parts: the time of the smallest message (latency) and the time of
+    the bytes beyond it (bandwidth). The curve of a collective is a tree of messages times a factor
+    of the algorithm: the tree changes with latency and bandwidth, the factor with "collectives".
     """
 
     def source(name: Input) -> Costs:
@@ -193,13 +196,13 @@ def mixed(a: Costs, b: Costs, swapped: Collection[Input]) -> Costs:
 
 
 def _on(costs: Costs, key: CurveKey) -> Curve | None:
-    """Return a curve of another platform, which may have fewer nodes."""
+    """Return the curve of a key, if necessary for fewer nodes; None if there is none."""
     nodes = min(key.nodes, costs.ladder.layout.nodes, key.ranks)
     return costs.ladder.curve(key.probe, key.ranks, nodes)
 
 
 def _message(curve: Curve, a: Costs, latency: Costs, bandwidth: Costs) -> Curve:
-    """Return a curve of B with the start of `latency` and the bytes of `bandwidth`."""
+    """Return a curve of B with the latency of `latency` and the time of bytes of `bandwidth`."""
     if _on(a, curve.key) is None:
         return curve
     start_from = _on(latency, curve.key) or curve
@@ -212,7 +215,11 @@ def _message(curve: Curve, a: Costs, latency: Costs, bandwidth: Costs) -> Curve:
 
 
 def _collective(curve: Curve, source: Costs, trees: Costs) -> Curve:
-    """Return a collective of B as a tree of `trees` times the factor of `source`'s algorithm."""
+    """Return the curve of a collective on B.
+
+    The curve is the time of a tree of messages by `trees`, times the factor of `source`'s
+    algorithm.
+    """
     measured = _on(source, curve.key)
     if measured is None:
         return curve
@@ -231,7 +238,10 @@ def _collective(curve: Curve, source: Costs, trees: Costs) -> Curve:
 
 
 def _cores(ladder: PlatformCurves, like: PlatformCurves) -> int | None:
-    """Return the cores of a node of `like` that ranks share as they do on `ladder`."""
+    """Return the cores per node of `like` if its ranks share cores as they do on `ladder`.
+
+    None if each rank has a core.
+    """
     if ladder.cores is None:
         return None
     ranks_of_core = ladder.layout.ranks_per_node / ladder.cores
@@ -244,9 +254,11 @@ def _cores(ladder: PlatformCurves, like: PlatformCurves) -> int | None:
 class StartUp:
     """The additional time of start-up on B, which a predicted time does not contain.
 
-    - `longer_s`: of MPI_Init and of connecting; None where a ladder does not show it.
-    - `connections`: ranks that a rank is connected to by its first message to each.
-    - `connecting_s`: the part of connecting; None where a ladder does not show it.
+    - `longer_s`: additional time of MPI_Init and of connecting; None if it was not measured on both
+      platforms.
+    - `connections`: number of ranks to which a rank connects with its first message.
+    - `connecting_s`: the part of `longer_s` for connecting; None if it was not measured on both
+      platforms.
     """
 
     longer_s: float | None = None
@@ -266,7 +278,7 @@ def start_up(profile: Profile, a: PlatformCurves, b: PlatformCurves) -> StartUp:
 
 
 def _longer(probe: str, ranks: int, a: PlatformCurves, b: PlatformCurves) -> float | None:
-    """Return the additional time of a probe on B in s; None where a ladder lacks it."""
+    """Return the additional time of a probe on B, in s; None if a platform has no time."""
     on_a = _taken(probe, ranks, a)
     on_b = _taken(probe, ranks, b)
     if on_a is None or on_b is None:
@@ -275,7 +287,7 @@ def _longer(probe: str, ranks: int, a: PlatformCurves, b: PlatformCurves) -> flo
 
 
 def _taken(probe: str, ranks: int, ladder: PlatformCurves) -> float | None:
-    """Return the time of a probe in s, for the number of ranks nearest to the application's."""
+    """Return the time of a probe, in s, on the number of ranks nearest to the application's."""
     curves = [curve for key, curve in ladder.curves.items() if key.probe == probe]
     if not curves:
         return None
@@ -284,7 +296,10 @@ def _taken(probe: str, ranks: int, ladder: PlatformCurves) -> float | None:
 
 
 def connections(profile: Profile) -> int:
-    """Return the largest number of ranks that a rank talks to: log2(n) in a collective over n."""
+    """Return the largest number of ranks to which a rank connects.
+
+    A collective over n ranks counts as log2(n).
+    """
     is_to_another = pl.col("from") != pl.col("to")
     sends = profile.send_table.filter(is_to_another)
     peers = _largest(sends.group_by("from").len()["len"], 0)
@@ -295,5 +310,5 @@ def connections(profile: Profile) -> int:
 
 
 def _largest(column: pl.Series, least: int) -> int:
-    """Return the largest value of a column, or `least` where it is empty."""
+    """Return the largest value of a column, or `least` if the column is empty."""
     return max(column.to_list(), default=least)

@@ -1,4 +1,4 @@
-"""The sizes that an application looks up on each curve, and the range that the ladders have."""
+"""The message sizes of an application on each curve, and the sizes that were measured."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _MESSAGES = "mpi.pingpong"
 
 @dataclass(frozen=True, slots=True)
 class SizeUsed:
-    """A used message size; `share` is of the application's time, with waits for the messages."""
+    """A message size that the application uses.
+
+    `share` is the share of the application's time in the messages and in waits for them.
+    """
 
     size_bytes: float
     calls: float
@@ -31,10 +34,11 @@ class SizeUsed:
 
 @dataclass(frozen=True, slots=True)
 class CurveCoverage:
-    """A curve that an application is looked up on.
+    """A measured curve and the sizes at which an application uses it.
 
-    - `used`: sizes, ascending; `measured`: sizes that the ladder of the base has.
-    - `least`, `most`: smallest and largest size that every ladder has.
+    - `used`: the used sizes, ascending.
+    - `measured`: the sizes that were measured on the base.
+    - `least`, `most`: smallest and largest size that was measured on every platform.
     """
 
     application: str
@@ -47,11 +51,11 @@ class CurveCoverage:
 
     @property
     def outside(self) -> tuple[SizeUsed, ...]:
-        """Sizes above the largest size that every ladder has: their times are not known."""
+        """The used sizes above the largest size of every platform; their times are not known."""
         return tuple(size for size in self.used if size.size_bytes > self.most)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a tidy row for each size."""
+        """Return a tidy row for each used size."""
         return [
             {
                 "application": self.application,
@@ -68,7 +72,10 @@ class CurveCoverage:
 def strips(
     application: str, profile: Profile, ladders: Sequence[PlatformCurves]
 ) -> list[CurveCoverage]:
-    """Return an application's sizes on each curve that all its ladders have, the base's first."""
+    """Return an application's sizes on each curve that all platforms have.
+
+    - `ladders`: the curves of each platform, the base first.
+    """
     coverages: list[CurveCoverage] = []
     for (probe, ranks), used in sorted(_used(profile).items()):
         curves = _common_curves(ladders, probe, ranks)
@@ -88,7 +95,7 @@ def strips(
 
 
 def _common_curves(ladders: Sequence[PlatformCurves], probe: str, ranks: int) -> list[Curve]:
-    """Return the curve of each ladder; none where a ladder lacks it."""
+    """Return the curve of each platform; empty if a platform does not have the curve."""
     curves: list[Curve] = []
     for ladder in ladders:
         curve = ladder.curve(probe, ranks, min(ladder.layout.nodes, ranks))
@@ -99,7 +106,7 @@ def _common_curves(ladders: Sequence[PlatformCurves], probe: str, ranks: int) ->
 
 
 def _used(profile: Profile) -> dict[tuple[str, int], list[SizeUsed]]:
-    """Return the sizes by probe and ranks; the time of waits counts for the awaited messages."""
+    """Return the used sizes by probe and ranks; waiting time counts for the awaited messages."""
     wall_ns = float(profile.rank_table["wall_ns"].sum()) or 1.0
     # These calls only begin a message; a wait ends it.
     posts = pl.col("kind").is_in(POINT_TO_POINT) & pl.col("call").str.contains("^MPI_(I|Start)")
@@ -129,7 +136,7 @@ def _used(profile: Profile) -> dict[tuple[str, int], list[SizeUsed]]:
 
 @dataclass(slots=True)
 class _SizeSum:
-    """The calls of a size: of a rank, and their share of the application's time."""
+    """For one message size: the calls of a rank, and their share of the application's time."""
 
     calls: float = 0.0
     share: float = 0.0
@@ -137,7 +144,7 @@ class _SizeSum:
 
 @dataclass(frozen=True, slots=True)
 class _CurvePlace:
-    """The curve that a call is looked up on, and the size there."""
+    """The curve that prices a call, and the call's size on that curve."""
 
     probe: str
     ranks: int
@@ -145,7 +152,7 @@ class _CurvePlace:
 
 
 def _place_of(row: Mapping[str, Any]) -> _CurvePlace | None:
-    """Return the place of a row of a profile's calls; None without a curve."""
+    """Return the curve and the size for a row of a profile's calls; None without a curve."""
     if row["kind"] in POINT_TO_POINT and row["peer"] != "none":
         return _CurvePlace(_MESSAGES, 2, float(row["size_high"]))
     collective = collective_of(row["call"])

@@ -1,4 +1,4 @@
-"""A curve of the ladder: the time of one kind of exchange by message size, launch by launch."""
+"""A measured curve: the times of one kind of message exchange by size and launch."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LARGE_BYTES = 1 << 17
 
 @dataclass(frozen=True, slots=True, order=True)
 class CurveKey:
-    """The key of a curve: the probe, its ranks, and the number of their nodes."""
+    """The key of a curve: the probe, the number of ranks, and the number of nodes."""
 
     probe: str
     ranks: int
@@ -52,10 +52,10 @@ class CurveKey:
 
 @dataclass(frozen=True)
 class Curve:
-    """Times by message size.
+    """The times of a message exchange by size.
 
     - `sizes`: in bytes, ascending.
-    - `launches`: one row per launch, one column per size, in s; NaN where a launch lacks a size.
+    - `launches`: one row per launch, one column per size, in s; NaN if a launch lacks a size.
     """
 
     key: CurveKey
@@ -64,10 +64,11 @@ class Curve:
 
     @cached_property
     def raw(self) -> FloatArray:
-        """The time of a program at each size, in s: the mean over launches near their median.
+        """The time at each size, in s: the mean over the launches near the median.
 
-        TCP between hosts has two speeds, by launch and within one: a program that runs for seconds
-        pays their mixture. A launch farther off than `_NEAR` times was disturbed.
+        TCP between hosts has two speeds, which differ by launch and within a launch: a program that
+        runs for seconds gets a mixture of both. A launch that differs by a factor of more than
+        `_NEAR` was disturbed, and is left out.
         """
         middle = _median(self.launches)
         with np.errstate(invalid="ignore"):
@@ -79,12 +80,18 @@ class Curve:
 
     @cached_property
     def times(self) -> FloatArray:
-        """The same, made monotone: a longer message takes no less time unless launches agree so."""
+        """The times of `raw`, made monotone.
+
+        A longer message never takes less time, unless the launches agree that it does.
+        """
         return np.concatenate([_isotonic(part) for part in self._parts])
 
     @cached_property
     def _parts(self) -> list[FloatArray]:
-        """Its times, cut where the launches agree that a larger message is faster."""
+        """Return the times of `raw`, divided where launches agree that a larger message is faster.
+
+        The parts are in the order of their sizes.
+        """
         n = self.launches.shape[0]
         if n < _FEWEST_AGREED:
             return [self.raw]
@@ -95,27 +102,27 @@ class Curve:
 
     @property
     def latency_s(self) -> float:
-        """Time of the smallest message."""
+        """The time of the smallest message, in s."""
         return start_of(self.times)
 
     def at(self, size: float) -> float:
-        """Return the time of a message in s: between measured sizes on the line between them.
+        """Return the time of a message in s, interpolated linearly between measured sizes.
 
-        Beyond the largest one the last slope goes on; `covers` returns false there.
+        Beyond the largest size, the slope of the last two sizes continues; `covers` is false there.
         """
         return time_at(self.sizes, self.times, size)
 
     def beyond_start(self, size: float) -> float:
-        """Return the time of a message's bytes in s: all beyond the smallest message."""
+        """Return the time of a message minus the time of the smallest message, in s."""
         return beyond_start(self.sizes, self.times, size)
 
     def covers(self, size: float) -> bool:
-        """Whether a size is within the measured sizes, or the curve has a single size."""
+        """Whether a size is within the measured sizes, or the curve has only one size."""
         return len(self.sizes) == 1 or size <= self.sizes[-1]
 
     @cached_property
     def spread(self) -> float:
-        """Largest relative range between the middle launches over the sizes (quartiles)."""
+        """The largest relative interquartile range of the launches over all sizes."""
         if self.launches.shape[0] < 3:
             return 0.0
         low, high = np.nanpercentile(self.launches, [25, 75], axis=0)
@@ -123,7 +130,10 @@ class Curve:
 
     @cached_property
     def two_speeds(self) -> tuple[float, int]:
-        """How many times as long its slower launches take, and how many they are; else 1, 0."""
+        """The factor by which the slow launches are slower, and the number of slow launches.
+
+        (1, 0) if the launches do not have two speeds.
+        """
         # A launch may have lost every size; it has no speed.
         is_lost = np.isnan(self.launches).all(axis=1)
         launches = self.launches[~is_lost]
@@ -139,12 +149,12 @@ class Curve:
         return 1.0, 0
 
     def faults(self, wire_bps: float | None) -> list[str]:
-        """Return the faults that make the curve unfit: it falls, or beats the wire."""
+        """Return the reasons why the curve is unusable: it falls, or is faster than the wire."""
         faults = (self._fall(), self._beaten_wire(wire_bps))
         return [fault for fault in faults if fault]
 
     def _fall(self) -> str:
-        """Describe the deepest fall; empty where less is missing than a disturbance takes."""
+        """Describe the deepest fall of the curve; "" if a disturbance may explain it."""
         peak = np.concatenate([np.maximum.accumulate(part) for part in self._parts])
         share = self.raw / peak
         worst = int(np.argmin(share))
@@ -157,7 +167,7 @@ class Curve:
         )
 
     def _beaten_wire(self, wire_bps: float | None) -> str:
-        """Describe the wire that large messages seem to beat; empty where they do not."""
+        """Describe the wire if large messages seem to be faster than its rate, else return ""."""
         if wire_bps is None or self.key.probe not in ("mpi.pingpong", "mpi.bandwidth"):
             return ""
         large = self.sizes >= _LARGE_BYTES
@@ -169,11 +179,11 @@ class Curve:
 
     @property
     def contradicts(self) -> bool:
-        """Whether its launches disagree so much that no middle represents them."""
+        """Whether the launches differ so much that no median represents them."""
         return self.spread > _SPREAD
 
     def resampled(self, chosen: npt.NDArray[np.int64]) -> Curve:
-        """Return the curve of some of its launches, some of them several times."""
+        """Return the curve of the chosen launches, some of which may be chosen several times."""
         rows = self.launches[chosen % self.launches.shape[0]]
         # A draw may lack a size that only other launches have.
         lost = np.isnan(rows).all(axis=0)
@@ -183,10 +193,10 @@ class Curve:
         return Curve(self.key, self.sizes, rows)
 
     def scaled(self, latency: float, bandwidth: float) -> Curve:
-        """Return the curve with the smallest message's time and the additions of sizes multiplied.
+        """Return the curve with factors on the time of the smallest message and of the bytes.
 
-        Launches keep their ratios to the median: the delay of a launch at every size is not an
-        addition of a size, and a slow link does not multiply it.
+        The ratios of the launches to the median stay. The delay of a launch is the same at every
+        size, so that a slow link does not multiply it.
         """
         base = self.latency_s
         times = self.times
@@ -197,13 +207,13 @@ class Curve:
 
 
 def without_disturbed(launches: FloatArray) -> FloatArray:
-    """Return launches with NaN for the times in which a rank had lost its core.
+    """Return the launches with NaN in place of times in which a rank had lost its core.
 
-    A rank without a core waits for a time slice of the scheduler, milliseconds, where messages take
-    microseconds: such a time is not a variation of the platform. Where more than a third of the
-    launches at a size are like that, all stay, and the curve contradicts itself.
+    A rank without a core waits for milliseconds, a time slice of the scheduler, while messages take
+    microseconds. Such a time is not a variation of the platform. If more than a third of the
+    launches at a size are so slow, all of them stay, and the curve is contradictory.
 
-    - `launches`: one row per launch, one column per size, in s; NaN where a launch lacks a size.
+    - `launches`: one row per launch, one column per size, in s; NaN if a launch lacks a size.
     """
     with np.errstate(invalid="ignore"):
         lost = launches > _LOST * _median(launches)
@@ -212,7 +222,7 @@ def without_disturbed(launches: FloatArray) -> FloatArray:
 
 
 def _median(launches: FloatArray) -> FloatArray:
-    """Return the median over the launches that are not missing, 30 times as fast as numpy's."""
+    """Return the median over the launches that are not NaN, 30 times as fast as numpy's."""
     ordered = np.sort(launches, axis=0)  # missing values come last
     n = launches.shape[0] - np.isnan(launches).sum(axis=0)
     sizes = np.arange(launches.shape[1])
@@ -224,7 +234,7 @@ def _median(launches: FloatArray) -> FloatArray:
 def _widest_split(levels: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the launches below and above the widest gap that leaves a group on both sides.
 
-    - `levels`: of each launch, ascending.
+    - `levels`: the level of each launch, ascending.
     """
     least = _FEWEST_OF_A_SPEED
     gaps = np.diff(levels)[least - 1 : len(levels) - least]
@@ -233,7 +243,7 @@ def _widest_split(levels: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _isotonic(values: FloatArray) -> FloatArray:
-    """Return values with falling neighbours pooled until none falls."""
+    """Return the values after neighbours in falling order were replaced by their mean."""
     if np.all(values[1:] >= values[:-1]):
         return values
     pools: list[_Pool] = []
@@ -247,7 +257,7 @@ def _isotonic(values: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """Neighbouring values that are taken together."""
+    """Neighbouring values that have a common mean."""
 
     mean: float
     n: int

@@ -1,4 +1,4 @@
-"""The mean message size of each MPI function of a program, for sweeps at its own sizes."""
+"""The mean message size of each MPI function of a program, for benchmarks at these sizes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _ELEMENT_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class MeanSize:
-    """The mean size of a function's messages in bytes, as a benchmark counts it.
+    """The mean size of a function's messages in bytes, as benchmarks count sizes.
 
-    Of a collective it is the amount for each rank, as with OSU and IMB.
+    The size of a collective is the amount for each rank, as in OSU and IMB.
     """
 
     call: str
@@ -27,12 +27,12 @@ class MeanSize:
 
     @property
     def rounded_bytes(self) -> int:
-        """The nearest size of whole elements, at least one."""
+        """The nearest size that is a number of whole elements, at least one element."""
         return max(1, round(self.bytes / _ELEMENT_BYTES)) * _ELEMENT_BYTES
 
 
 def mean_sizes(profile: Profile) -> list[MeanSize]:
-    """Return the mean size of each function that sends messages, the most time first."""
+    """Return the mean size of each function that sends messages, the largest time first."""
     counts: dict[str, int] = {}
     totals: dict[str, float] = {}
     times: dict[str, int] = {}
@@ -54,6 +54,6 @@ def mean_sizes(profile: Profile) -> list[MeanSize]:
 
 
 def sweep_sizes(means: Sequence[MeanSize], most: int) -> list[int]:
-    """Return the sizes of a sweep, ascending: of more than `most` those with the most time."""
+    """Return at most `most` sizes for a sweep, ascending; sizes with most time have priority."""
     sizes = list(dict.fromkeys(mean.rounded_bytes for mean in means))
     return sorted(sizes[:most])

@@ -1,4 +1,4 @@
-"""The ladder of one platform: its measured curves, and whether they carry a prediction."""
+"""The ladder of a platform (its measured MPI curves), and whether it suffices for a prediction."""
 
 from __future__ import annotations
 
@@ -55,14 +55,17 @@ _EAGER_NETWORK = 65536
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A curve that does not carry an application, and the ``[[measure]]`` that mends it."""
+    """A curve that a prediction lacks or cannot use, and the ``[[measure]]`` block that adds it."""
 
     words: str
     measure: str
 
 
 class LadderGaps(AnalysisError):
-    """A ladder does not carry an application; `measures` are the blocks to add to its study."""
+    """Raised if a ladder (a platform's measured curves) lacks curves that an application needs.
+
+    `measures` has the ``[[measure]]`` blocks to add to the ladder's study.
+    """
 
     def __init__(self, platform: str, gaps: Sequence[Gap]) -> None:
         super().__init__(
@@ -74,14 +77,14 @@ class LadderGaps(AnalysisError):
 
 
 class Protocol(NamedTuple):
-    """The largest eager message, and whether the receiver fetches longer ones by itself."""
+    """The largest eager message, and whether the receiver fetches longer messages by itself."""
 
     eager_bytes: int
     fetches: bool
 
 
 class AfterCalls(NamedTuple):
-    """How many times as long the code after messages takes, and its time then, in s."""
+    """The factor by which code after messages is slower, and the time for which it is, in s."""
 
     times: float
     time_s: float
@@ -91,10 +94,10 @@ class AfterCalls(NamedTuple):
 class PlatformCurves:
     """The measured properties of a platform that a prediction uses.
 
-    - `layout`: the layout of the application's ranks on it: nodes, and ranks per node.
-    - `cores`: cores of a node that its ranks may use; None where there is one for each.
-    - `protocols`: by nodes between two ranks. A number of nodes without an entry gets one by its
-      curves.
+    - `layout`: the layout of the application's ranks on the platform: nodes, and ranks per node.
+    - `cores`: cores of a node that the ranks may use; None if each rank has a core.
+    - `protocols`: by the number of nodes of two ranks. A number of nodes without an entry gets its
+      protocol from the curves.
     """
 
     platform: str
@@ -106,13 +109,13 @@ class PlatformCurves:
 
     @cached_property
     def wire_bps(self) -> float | None:
-        """The rate of the link between nodes where it is known; shaped before nominal."""
+        """The rate of the link between nodes, if known; the shaped rate before the nominal rate."""
         if self.layout.nodes < 2:
             return None
         return wire_bps(self.facts)
 
     def wire_bps_between(self, nodes: int) -> float | None:
-        """Return the rate of the link that messages between ranks on so many nodes cross."""
+        """Return the rate of the link that messages between two ranks on `nodes` nodes cross."""
         return self.wire_bps if nodes > 1 else None
 
     @property
@@ -125,15 +128,15 @@ class PlatformCurves:
         return rank // self.layout.ranks_per_node
 
     def curve(self, probe: str, ranks: int, nodes: int) -> Curve | None:
-        """Return the curve of a probe for some ranks on some nodes; None without one."""
+        """Return the curve of a probe for a number of ranks and nodes; None if there is none."""
         return self.curves.get(CurveKey(probe, ranks, nodes))
 
     def message(self, probe: str, nodes: int) -> Curve | None:
-        """Return a curve of two ranks, within a node or between two; None without one."""
+        """Return the curve of two ranks on one node or on two nodes; None if there is none."""
         return self.curve(probe, 2, nodes)
 
     def beside(self, ranks: int) -> AfterCalls | None:
-        """Return by how much messages slow the code after them; None where it is not measured."""
+        """Return how much messages slow down the code that follows; None if it was not measured."""
         nodes = min(self.layout.nodes, ranks)
         between = self.curve(BETWEEN, ranks, nodes)
         alone = self.curve(ALONE, ranks, nodes)
@@ -142,20 +145,23 @@ class PlatformCurves:
         return AfterCalls(between.latency_s / alone.latency_s, between.latency_s)
 
     def resampled(self, rng: np.random.Generator) -> PlatformCurves:
-        """Return the ladder of launches drawn again, the same for all curves: they share blocks."""
+        """Return the curves of randomly drawn launches.
+
+        The draw is the same for all curves, because they share blocks.
+        """
         launches = max(1, self.n)
         return self.of_launches(rng.integers(0, launches, launches))
 
     def of_launches(self, chosen: npt.NDArray[np.int64]) -> PlatformCurves:
-        """Return the ladder of some launches only, some of them perhaps several times."""
+        """Return the curves of the chosen launches, some of which may be chosen several times."""
         curves = {key: curve.resampled(chosen) for key, curve in self.curves.items()}
         return replace(self, curves=curves)
 
     def protocol(self, nodes: int) -> Protocol:
         """Return the protocol of messages between two ranks.
 
-        It is measured, or Open MPI's default. The latency then shows whether the ranks use shared
-        memory or a network.
+        The protocol is measured, or else Open MPI's default. Then the latency shows whether the
+        ranks use shared memory or a network.
         """
         if nodes in self.protocols:
             return self.protocols[nodes]
@@ -179,14 +185,14 @@ class PlatformCurves:
         return required_curves(profile, spread=self.layout.nodes > 1)
 
     def used(self, profile: Profile) -> Iterator[tuple[CurveNeed, Curve]]:
-        """Yield the curves that an application needs and that it has."""
+        """Yield the measured curves that an application needs, each with its need."""
         for need in self.needs(profile):
             curve = self.curve(need.probe, need.ranks, need.nodes_on(self.layout))
             if curve is not None:
                 yield need, curve
 
     def gaps(self, needs: Sequence[CurveNeed]) -> list[Gap]:
-        """Return the needed curves that the ladder lacks, each with the measure that adds it."""
+        """Return the needed curves that are missing or unusable, with the blocks that add them."""
         gaps = (self._gap(need) for need in needs if not need.optional)
         return [gap for gap in gaps if gap is not None]
 
@@ -205,7 +211,7 @@ class PlatformCurves:
         return Gap(f"{key} {fault}", "\n\n".join(need.measures(nodes)))
 
     def _fault(self, curve: Curve | None, nodes: int, largest: float) -> str:
-        """Describe why a curve does not carry messages up to a size; empty where it does."""
+        """Describe why a curve cannot be used for messages up to a size; "" if it can."""
         if curve is None:
             return "is not measured"
         if not curve.covers(largest):
@@ -218,14 +224,17 @@ class PlatformCurves:
     def tree_s(self, ranks: int, nodes: int, size: float) -> float:
         """Return the time of a tree of messages in s, in place of a missing collective.
 
-        Infinite without a curve.
+        The time is infinite if the curve of messages is also missing.
         """
         message = self.message("mpi.pingpong", min(nodes, 2))
         return math.inf if message is None else tree_steps(ranks) * message.at(size)
 
 
 def read_ladder(records: Records, platform: str, layout: Layout) -> PlatformCurves:
-    """Read a platform's curves from a run; raises AnalysisError: the run has no such platform."""
+    """Return the ladder (the measured curves) of a platform of a run.
+
+    Raises AnalysisError: the run has no such platform.
+    """
     if platform not in records.platforms:
         raise AnalysisError(
             f"there is no platform '{platform}'",
@@ -256,7 +265,7 @@ def _curves(records: Records, platform: str) -> Iterator[Curve]:
 
 
 def _probe_of(curve: str) -> str:
-    """Return the probe of a curve's name: one of two curves of a probe has a second word."""
+    """Return the probe of a curve's name, which is the first word if the probe has two curves."""
     return curve.partition(" ")[0]
 
 
@@ -265,7 +274,10 @@ def _value_of(metric: str) -> pl.Expr:
 
 
 def _means(rows: pl.DataFrame, loop: str, calls: str) -> pl.DataFrame:
-    """Return the time of a call by trial and point: the loop's mean, near the calls' trimean."""
+    """Return the time of a call by trial and point.
+
+    It is the mean over a loop, bounded by a multiple of the trimean of single calls.
+    """
     lower = f"{calls}_q1"
     upper = f"{calls}_q3"
     chosen = rows.filter(pl.col("metric").is_in([loop, calls, lower, upper]))
@@ -299,7 +311,7 @@ def _curve(key: CurveKey, rows: pl.DataFrame) -> Curve:
 
 
 def _cores(records: Records, platform: str, layout: Layout) -> int | None:
-    """Return the cores of a node where its ranks must share them."""
+    """Return the number of cores of a node if its ranks must share them, else None."""
     spec: Mapping[str, Any] = {}
     for run in records.runs:
         spec = run.header.platforms.get(platform.partition("@")[0], spec)

@@ -1,4 +1,4 @@
-"""The curve and the size of each call, and the curves that a ladder must contain for all calls."""
+"""The curve and the size for the time of each call, and the curves that a study must measure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MESSAGES = ("mpi.pingpong", "mpi.bandwidth", OVERHEAD, CROSSING)
 
 
 def curve_size(collective: Collective, size: float, comm_size: int) -> float:
-    """Return the size at which a collective's curve is looked up."""
+    """Return the size at which the curve of a collective is read."""
     if not collective.smallest_bytes:
         return 0.0
     if collective.per_peer:
@@ -66,10 +66,11 @@ _OVERHEAD_BUDGET_S = 0.1
 
 @dataclass(frozen=True, slots=True, order=True)
 class CurveNeed:
-    """A curve that the application's calls are looked up on.
+    """A curve from which the times of some of the application's calls are taken.
 
-    - `between`: whether messages between nodes are meant where the platform has several.
-    - `largest`: largest size in bytes; `share`: of the application's time in these calls.
+    - `between`: whether the messages are between nodes, if the platform has several nodes.
+    - `largest`: largest size in bytes.
+    - `share`: share of the application's time in these calls.
     - `rate`: calls of a rank per second of the application's time.
     """
 
@@ -82,17 +83,17 @@ class CurveNeed:
 
     @property
     def optional(self) -> bool:
-        """Whether a prediction can do without the curve where it was not measured."""
+        """Whether a prediction is possible without the curve."""
         return self.probe in (OVERHEAD, BESIDE, CROSSING)
 
     def nodes_on(self, layout: Layout) -> int:
-        """Return the number of nodes of its ranks on a layout."""
+        """Return the number of nodes that the ranks of the curve use in a layout."""
         if not self.between or layout.nodes == 1:
             return 1
         return min(layout.nodes, self.ranks)
 
     def measures(self, nodes: int | None = None) -> list[str]:
-        """Return the ``[[measure]]`` blocks for it: short messages many times, long ones seldom."""
+        """Return the ``[[measure]]`` blocks of the curve; long messages are measured less often."""
         if self.probe in ("mpi.barrier", BESIDE, *START_UP):  # of no size
             params = "" if self.probe in START_UP else f"budget_s = {_SMALL_BUDGET_S:g}"
             return [self._block(params, nodes)]
@@ -111,7 +112,7 @@ class CurveNeed:
         return blocks
 
     def _block_of_large(self, most: int, nodes: int | None, *, windowed: bool) -> str:
-        """Return the block of long messages, each measured a few times."""
+        """Return the block of long messages, each of which is measured a few times."""
         # Fewer where each takes a slow link seconds.
         fitting = _LARGE_ITERATIONS * _MEDIUM_BYTES // most
         iterations = max(_FEWEST_ITERATIONS, min(_LARGE_ITERATIONS, fitting))
@@ -144,9 +145,10 @@ class CurveNeed:
 
 
 def required_curves(profile: Profile, *, spread: bool = True) -> list[CurveNeed]:
-    """Return the curves that a profile needs, the curve with most of the time first.
+    """Return the curves that a profile needs, the curve with the largest time first.
 
-    - `spread`: the platform may have several nodes: messages within and between are needed.
+    - `spread`: whether the platform may have several nodes, so that curves within a node and
+      between nodes are needed.
     """
     wall_ns = float(profile.rank_table["wall_ns"].sum()) or 1.0
     sums: dict[tuple[str, int, bool], _CallSum] = {}
@@ -175,19 +177,19 @@ class _CallSum:
 
     @classmethod
     def of(cls, row: Mapping[str, Any], wall_ns: float) -> _CallSum:
-        """Return the share and the rate of a row of a profile's calls."""
+        """Return the size, share and rate of a row of a profile's calls."""
         share = (row["time_ns"] + row["waited_ns"]) / wall_ns
         return cls(share=share, rate=row["count"] * 1e9 / wall_ns)
 
     def add(self, size: float, calls: _CallSum) -> None:
-        """Add calls of a size."""
+        """Add calls of a given size."""
         self.largest = max(self.largest, size)
         self.share += calls.share
         self.rate += calls.rate
 
 
 def _is_negligible(row: Mapping[str, Any], share: float, wall_ns: float) -> bool:
-    """Whether calls take little time, both as profiled and as estimated on a slow network."""
+    """Whether calls take little time, both as profiled and as estimated for a slow network."""
     slow_s = _SLOW_CALL_S + 8 * row["size_high"] / _SLOW_LINK_BPS
     slow_share: float = row["count"] * slow_s * 1e9 / wall_ns
     return share < _LITTLE and slow_share < _LITTLE
@@ -196,7 +198,7 @@ def _is_negligible(row: Mapping[str, Any], share: float, wall_ns: float) -> bool
 def _keys_of(
     row: Mapping[str, Any], ranks: int, *, spread: bool
 ) -> Iterator[tuple[tuple[str, int, bool], float]]:
-    """Yield the curves that calls are looked up on, each with the size there."""
+    """Yield each curve that prices the calls of a row, and the size on that curve."""
     kind = row["kind"]
     comm_size = row["comm_size"]
     if kind in POINT_TO_POINT and row["peer"] != "none":
@@ -212,14 +214,14 @@ def _keys_of(
 
 
 def _places(ranks: int, *, spread: bool) -> list[bool]:
-    """Return whether two ranks are on two nodes, for each place where they may send messages."""
+    """Return whether messages of two ranks may be within a node (False), between nodes (True)."""
     if not spread:
         return [False]
     return [False, True] if ranks > 2 else [True]
 
 
 def merged(needs: Iterable[CurveNeed]) -> list[CurveNeed]:
-    """Join the needs of several applications: each curve has the largest values of all."""
+    """Return the needs of several applications, joined by curve with the largest values."""
     joined: dict[tuple[str, int, bool], CurveNeed] = {}
     for need in needs:
         key = (need.probe, need.ranks, need.between)
@@ -234,7 +236,7 @@ def merged(needs: Iterable[CurveNeed]) -> list[CurveNeed]:
 
 
 def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
-    """Yield the ``[[measure]]`` blocks of the curves of some applications, each with a comment."""
+    """Yield the ``[[measure]]`` blocks that some applications need, each with a comment."""
     needs = merged(chain.from_iterable(map(required_curves, profiles)))
     several = any(profile.ranks > 2 for profile in profiles)
     for need in needs:
@@ -251,10 +253,10 @@ def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
 
 
 def plan_study(profile: Profile, name: str = "ladder-mpi") -> str:
-    """Return the study that measures the ladder of one application and nothing more.
+    """Return the text of a study that measures only the curves that one application needs.
 
-    It also measures start-up, and `MPI_Sendrecv`: messages both ways at once, or short ones alone
-    as a sentinel, whose trials reveal a disturbed block.
+    The study also measures start-up and `MPI_Sendrecv`. The latter has messages in both directions
+    at once, or only short messages as a sentinel, whose trials reveal a disturbed block.
     """
     blocks = list(ladder_measures([profile]))
     for probe in START_UP:

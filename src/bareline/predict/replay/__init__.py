@@ -1,1 +1,1 @@
-"""The time of a profiled program from its trace or its profile, on the curves of a platform."""
+"""The time of a profiled program from its trace or profile, with the curves of a platform."""

@@ -1,8 +1,8 @@
 """The difference model: the time on A plus the difference of its calls between A and B.
 
-It needs no trace. The waiting in a call in addition to its transfer stays the same, and a wait for
-several messages is charged one latency. Where latencies overlap or ranks pass work on in a
-pipeline, which only a trace shows, it can be off by half.
+The model needs no trace. The waiting time in a call stays the same; only the transfer changes. A
+wait for several messages costs one latency. If latencies overlap, or ranks pass work on in a
+pipeline, which only a trace shows, the model may be wrong by half.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def delta(profile: Profile, a: Costs, b: Costs) -> float:
 
 @dataclass(slots=True)
 class _Times:
-    """The time spent in calls as profiled, and their transfer by the ladders of A and B."""
+    """The profiled time in calls, and the time of their transfer by the curves of A and B."""
 
     spent_s: float = 0.0
     on_a_s: float = 0.0
@@ -57,14 +57,17 @@ class _Times:
 
     @property
     def transferred_s(self) -> float:
-        """The change of a time that has transfer, and perhaps waiting, or hides some of it."""
+        """The change of the transfer time from A to B, in s.
+
+        The profiled time may also contain waiting, or may hide some of the transfer.
+        """
         if self.on_a_s <= 0:
             return self.on_b_s
         return min(self.spent_s, self.on_a_s) * (self.on_b_s / self.on_a_s - 1)
 
 
 def message_share(profile: Profile) -> float:
-    """Return the share of the time in messages and in waits for them."""
+    """Return the share of the profiled time that ranks spend in messages and in waits for them."""
     wall_ns = float(profile.rank_table["wall_ns"].sum()) or 1.0
     kinds = (*POINT_TO_POINT, "wait")
     messages = profile.calls.filter(profile.calls["kind"].is_in(kinds))
@@ -78,7 +81,7 @@ def _turns(costs: Costs) -> float:
 
 
 def _messages(row: dict[str, Any], size: float, costs: Costs) -> float:
-    """Return the time of a row's messages in s: a receive takes its transfer, a wait a latency."""
+    """Return the time of a row's messages in s: a receive costs a transfer, a wait a latency."""
     nodes = min(costs.ladder.layout.nodes, 2)
     latency = costs.transfer(nodes, 0)
     if row["kind"] == "wait":

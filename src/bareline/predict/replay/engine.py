@@ -1,20 +1,23 @@
-"""A replay of a trace on the curves of a platform: one rank after the other, in time.
+"""A replay of a trace with the curves of a platform, call by call in the order of time.
 
-The rank that is earliest runs its next call. Between calls it computes, for the traced time, on a
-core that it may have to share; messages and collectives take the times of the ladder.
+The rank with the earliest time runs its next call. Between calls a rank computes for the traced
+time, on a core that it may have to share. Messages and collectives take the times of the measured
+curves.
 
-- A short message is *eager*: the sender goes on after its own share of it, the message arrives
-  when the link has carried it, and the receiver takes it when it asks for it.
-- A long one is a *rendezvous*: it starts when sender and receiver are both in MPI calls (through
-  shared memory, when the receiver is: it fetches the message by itself), and nothing moves while
-  they compute.
-- A link carries one message after the other. Two that come opposite ways delay each other by as
-  much as `MPI_Sendrecv` takes longer than the ping-pong, for the share of the time they overlap.
-- A collective ends for all ranks its measured time after the last rank came; a broadcast waits for
-  its root only, and in a reduction the root alone waits.
+- A short message is *eager*: the sender continues after its own overhead, the message arrives after
+  the transfer over the link, and the receiver gets the message when it asks for it.
+- A long message is a *rendezvous*: it starts when sender and receiver are both in MPI calls, and no
+  bytes move while they compute. In shared memory only the receiver has to be in a call, because it
+  fetches the message by itself.
+- A link carries one message after the other. Two messages in opposite directions delay each other:
+  by the additional time of `MPI_Sendrecv` over the ping-pong, for the share of the time in which
+  they overlap.
+- A collective ends on all ranks when its measured time has passed after the last rank has come. In
+  a broadcast all ranks wait only for the root, and in a reduction only the root waits.
 
-Polls that found nothing are left out: they are waiting, and the replay waits by itself. The steps
-are compiled (native/replay); the costs of all calls are looked up before, so they need no curves.
+Polls without a result are left out: they are waiting time, which the replay computes itself. The
+steps are compiled (native/replay). They need no curves, because the costs of all calls are computed
+before.
 """
 
 from __future__ import annotations
@@ -51,7 +54,10 @@ _ENDS_COMMUNICATOR = ("MPI_Comm_free", "MPI_Comm_disconnect")
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """The times of each rank in s from the common beginning; `taken_s`: of its calls, by shape."""
+    """The result of a replay: the end of each rank in s, from a common begin.
+
+    `taken_s` is the time of each rank's calls by shape.
+    """
 
     ends_s: tuple[float, ...]
     compute_s: tuple[float, ...]
@@ -59,22 +65,22 @@ class Replayed:
 
     @property
     def time_s(self) -> float:
-        """The end of the last rank, in s."""
+        """The time at which the last rank ends, in s."""
         return max(self.ends_s)
 
 
 def is_local(shape: Shape) -> bool:
-    """Whether a call on a communicator ends at once."""
+    """Whether a call over a communicator ends at once, without other ranks."""
     return shape.comm_size <= 1 or shape.comm == 0 or shape.call in _ENDS_COMMUNICATOR
 
 
 def is_rendezvous(shape: Shape) -> bool:
-    """Whether a send waits for its receiver, however short the message is."""
+    """Whether a send waits for its receiver even if the message is short."""
     return shape.call in ("MPI_Ssend", "MPI_Issend")
 
 
 def nodes_of_communicators(streams: Sequence[CallStream], costs: Costs) -> dict[int, int]:
-    """Return the number of nodes of each communicator, by the ranks that call over it."""
+    """Return the number of nodes of each communicator, from the ranks that make calls over it."""
     hosts: dict[int, set[int]] = {}
     for stream in streams:
         for shape in stream.shapes:
@@ -97,7 +103,7 @@ def collective_cost(costs: Costs, shape: Shape, nodes: int) -> tuple[float, floa
 
 
 def why_not_replayable(trace: Trace) -> str:
-    """Return the reason why a trace cannot be replayed; empty where it can."""
+    """Return the reason why a trace cannot be replayed; "" if it can."""
     if trace.why_partial:
         return trace.why_partial
     one_sided_kinds = {"one-sided", "one-sided-sync"}
@@ -118,7 +124,7 @@ _NO_MEMORY = 2
 
 
 class _Kind(IntEnum):
-    """How the compiled steps take a call, as native/replay/replay.h numbers it."""
+    """The kinds of calls for the compiled steps, with the numbers in native/replay/replay.h."""
 
     MESSAGES = 0
     WAIT = 1
@@ -172,9 +178,9 @@ _REPLAY = struct(
 
 
 def replay(trace: Trace, costs: Costs) -> Replayed:
-    """Replay a trace on the curves of a platform; other threads run during the replay.
+    """Return the times of a trace replayed with costs; other Python threads run meanwhile.
 
-    Raises AnalysisError: the trace lacks ranks, or ranks wait for each other for ever.
+    Raises AnalysisError: the trace lacks ranks, or ranks wait for each other forever.
     Raises ToolMissing, BuildError: the compiled steps are missing and cannot be built.
     """
     if len(trace.streams) != trace.ranks:
@@ -198,18 +204,18 @@ def replay(trace: Trace, costs: Costs) -> Replayed:
 
 
 def _numbers() -> dict[object, int]:
-    """Return a dictionary that numbers keys from 0 in the order in which they are looked up."""
+    """Return a dictionary that numbers its keys from 0 in the order of their first use."""
     return defaultdict(itertools.count().__next__)
 
 
 @dataclass(frozen=True, slots=True)
 class _StreamArrays:
-    """The arrays of a rank: the compiled steps read all but the last one, which they fill.
+    """The arrays of a rank for the compiled steps, which fill `taken_s` and read the rest.
 
-    - `numbers`: of the shape of each call.
-    - `compute_s`, `spent_s`: before and in each call, with one stride for both.
-    - `shapes`, `costs`, `taken_s`: for each shape.
-    - `comms`: the number of communicators that the rank calls over.
+    - `numbers`: the number of the shape of each call.
+    - `compute_s`, `spent_s`: the times before and in each call; both have the same stride.
+    - `shapes`, `costs`, `taken_s`: one entry per shape.
+    - `comms`: the number of communicators that the rank uses.
     """
 
     numbers: npt.NDArray[np.int32]
@@ -221,7 +227,7 @@ class _StreamArrays:
     comms: int
 
     def fill(self, row: Any) -> None:
-        """Write the addresses, the length and the stride into a `struct bl_rank`."""
+        """Write the addresses, the length and the stride of the arrays into a `struct bl_rank`."""
         row["numbers"] = self.numbers.ctypes.data
         row["compute_s"] = self.compute_s.ctypes.data
         row["spent_s"] = self.spent_s.ctypes.data
@@ -234,7 +240,10 @@ class _StreamArrays:
 
 
 class _Tables:
-    """The tables of the compiled steps; it owns their arrays, so it must live while they run."""
+    """The tables of the compiled steps.
+
+    The object owns their arrays, so it must live until the steps have ended.
+    """
 
     def __init__(self, streams: Sequence[CallStream], costs: Costs) -> None:
         self._costs = costs
@@ -303,7 +312,7 @@ class _Tables:
         )
 
     def _fill_shape(self, row: Any, shape: Shape, comms: dict[object, int]) -> None:
-        """Write a call into a `struct bl_shape`; `comms` numbers its rank's communicators."""
+        """Write a call into a `struct bl_shape`; `comms` numbers the communicators of its rank."""
         kind = _kind_of(shape)
         row["kind"] = kind
         if kind is _Kind.DONE:
@@ -322,7 +331,7 @@ class _Tables:
         row["rendezvous"] = is_rendezvous(shape)
 
     def _fill_cost(self, row: Any, shape: Shape) -> None:
-        """Write the costs of a call into a `struct bl_cost`; all other costs stay 0."""
+        """Write the costs of a call into a `struct bl_cost`; costs of other kinds stay 0."""
         kind = _kind_of(shape)
         if kind is _Kind.MESSAGES and shape.to not in (NOBODY, ANYBODY):
             self._fill_message_cost(row, shape.size)
@@ -334,7 +343,7 @@ class _Tables:
             row["role"] = _ROLES[role]
 
     def _fill_message_cost(self, row: Any, size: int) -> None:
-        """Write the costs of a message within a node, and of one between two nodes."""
+        """Write the costs of a message within a node, and of a message between two nodes."""
         costs = self._costs
         row["transfer"] = (costs.transfer(1, size), costs.transfer(2, size))
         row["crossing"] = (costs.crossing(1, size), costs.crossing(2, size))
@@ -352,7 +361,7 @@ def _kind_of(shape: Shape) -> _Kind:
 
 
 def _fill_wildcards(job: Any, streams: Sequence[CallStream]) -> None:
-    """Write whether ranks receive from anybody, with any tag, or both."""
+    """Write whether ranks receive from any rank, with any tag, or both."""
     for stream in streams:
         for shape in stream.shapes:
             wildcard = _WILDCARDS.get((shape.from_ == ANYBODY, shape.receive_tag == _ANY_TAG))

@@ -1,4 +1,4 @@
-"""The base of a prediction: a program where it was profiled, by its own clock, and replayed."""
+"""The base of a prediction: the profiled program, its time by its own clock, and its replay."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from bareline.profile.trace import CallStream, Trace
 
 @dataclass(frozen=True, slots=True)
 class ApplicationClock:
-    """An application's time by its own clock, which comparisons use.
+    """The times of an application by its own clock, which comparisons use.
 
-    - `launch_s`: of the profiled launch.
-    - `median_s`: of all launches, which are `launches_s`.
+    - `launch_s`: the time of the profiled launch.
+    - `median_s`, `launches_s`: the median, and the times of all launches.
     """
 
     launch_s: float
@@ -30,7 +30,7 @@ class ApplicationClock:
 
 
 def base_time_s(profile: Profile) -> float:
-    """Return the time of the rank that took longest, without pauses of counting, in s."""
+    """Return the time of the slowest rank in s, without the pauses of the profiler's counting."""
     return float(_walls_ns(profile).max()) * 1e-9
 
 
@@ -41,9 +41,9 @@ def _walls_ns(profile: Profile) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class ReferenceRun:
-    """A program where it was profiled: the common part of its predictions for all platforms.
+    """A profiled program on its platform: the common part of its predictions for all platforms.
 
-    - `clock`: its own; None where it has none, or was launched by hand.
+    - `clock`: the application's own clock; None if the program has none, or was launched by hand.
     """
 
     profile: Profile
@@ -58,33 +58,33 @@ class ReferenceRun:
 
     @property
     def launch_s(self) -> float:
-        """The time of the profiled launch by the application's own clock, where it has one."""
+        """The time of the profiled launch in s, by the application's own clock if it has one."""
         return self.clock.launch_s if self.clock else self.wall_s
 
     @property
     def time_s(self) -> float:
-        """The application's time: the median by its own clock, where that is known."""
+        """The time of the application in s: the median by its own clock if that is known."""
         return self.clock.median_s if self.clock else self.wall_s
 
     @property
     def launches_s(self) -> tuple[float, ...]:
-        """The time of each launch by the application's own clock; none where only one is known."""
+        """The time of each launch by the application's own clock; empty if only one is known."""
         return self.clock.launches_s if self.clock else ()
 
     @cached_property
     def replayed(self) -> Replayed:
-        """The trace replayed where it was taken."""
+        """The replay of the trace with the curves of its own platform."""
         assert self.trace is not None
         return replay(self.trace, Costs(self.ladder))
 
     @property
     def is_replayed(self) -> bool:
-        """Whether a prediction has asked for the replay."""
+        """Whether the replay was already made."""
         return "replayed" in self.__dict__
 
     @property
     def reproduced(self) -> float:
-        """The replay's time over the time of the launch."""
+        """The replayed time over the measured time of the launch."""
         return self.replayed.time_s / self.wall_s
 
     @cached_property
@@ -95,7 +95,7 @@ class ReferenceRun:
 
     @cached_property
     def _left_out(self) -> tuple[int, float, npt.NDArray[np.float64]]:
-        """The slowest rank's position among the streams, and the shares its clock leaves out."""
+        """The slowest rank's index among the streams, and the shares that its clock leaves out."""
         assert self.trace is not None
         slowest = int(np.argmax(_walls_ns(self.profile)))
         rank = int(self.profile.rank_table["rank"][slowest])
@@ -104,7 +104,7 @@ class ReferenceRun:
         return position, *left_out(self.trace.streams[position], left_s)
 
     def timed_s(self, replayed: Replayed) -> float:
-        """Return the time of a replay that the application's own clock counts, in s."""
+        """Return the part of a replay's time that the application's own clock counts, in s."""
         position, computing, calls = self._left_out
         computing_s = computing * replayed.compute_s[position]
         calls_s = float(calls @ replayed.taken_s[position])
@@ -112,9 +112,9 @@ class ReferenceRun:
         return float(max(replayed.time_s - before_s, 0.01 * replayed.time_s))
 
     def on_clock(self, time_s: float, factor: float) -> float:
-        """Convert a time from ``MPI_Init`` to ``MPI_Finalize`` into one by the application's clock.
+        """Return the time by the application's clock for a time between MPI_Init and MPI_Finalize.
 
-        There is no replay to show it, so the time outside the clock is taken to be computing.
+        The time outside of the clock is assumed to be computing, because no replay shows it.
         """
         if self.clock is None:
             return time_s
@@ -124,10 +124,13 @@ class ReferenceRun:
 
 
 def left_out(stream: CallStream, left_s: float) -> tuple[float, npt.NDArray[np.float64]]:
-    """Return the shares of a rank's computing and shapes that a clock leaves out, `left_s` in all.
+    """Return the shares of a rank's computing and shapes that its clock leaves out.
 
-    The time left out is at both ends (setting up, perhaps an iteration that is not timed, and
-    verification), cut so that it has the least time in calls; a call that is cut counts in part.
+    - `left_s`: the time to leave out, in s.
+
+    This time is at both ends of the run: setting up, perhaps an iteration that is not timed, and
+    verification. It is divided so that it contains the least time in calls; a call at the division
+    counts in part.
     """
     n_shapes = len(stream.shapes)
     if left_s <= 0 or not stream.shape.size:

@@ -1,4 +1,4 @@
-"""Traces read with compiled decoding, which takes a fraction of the time of Python's."""
+"""Reading of traces with compiled decoding, which is much faster than Python's."""
 
 from __future__ import annotations
 
@@ -43,14 +43,20 @@ class _Stream(ctypes.Structure):  # `struct bl_stream` of native/replay/replay.h
 
 
 def read_trace(path: Path) -> Trace:
-    """Read a trace with compiled decoding; raises the errors of `profile.trace.read_trace`."""
+    """Return a trace, with compiled decoding.
+
+    Raises the errors of `profile.trace.read_trace`.
+    """
     return read_in_python(path, read_records)
 
 
 def read_records(
     stream: bytes, names: list[list[str]], ranks: int, room: Room, version: int = LATEST_VERSION
 ) -> Records:
-    """Decode records like `profile.records.decode`, in compiled code where it can be built."""
+    """Return the records of a stream as `profile.records.decode` does, in compiled code.
+
+    Without compiled code, Python decodes them.
+    """
     try:
         library = load_library()
     except BarelineError:

@@ -1,4 +1,4 @@
-"""Whether a profile, ladders and a replay carry a prediction, and where a replay differs."""
+"""Checks whether profile, curves and replay suffice for a prediction, and a replay's errors."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from bareline.vocabulary.units import format_value, significant
 def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
     """Refuse a profile that depends more on its machine than on the program.
 
-    - `openly_shared`: the platform has fewer cores than ranks by design, which the models include.
+    - `openly_shared`: whether the platform has fewer cores than ranks by design, which the models
+      include.
 
-    Raises AnalysisError: it is unfinished, split, or its ranks had no core for too long.
+    Raises AnalysisError: the profile is unfinished or split, or ranks had no core for too long.
     """
     where = str(profile.path)
     if not profile.complete:
@@ -41,7 +42,10 @@ def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
 
 
 def check_ladders(profile: Profile, *ladders: PlatformCurves) -> None:
-    """Raise LadderGaps for needed curves that a ladder lacks or has unfit, with measures to add."""
+    """Refuse ladders (measured curves) that lack a needed curve or have an unusable one.
+
+    Raises LadderGaps: there is such a curve; the error has the measures to add.
+    """
     for ladder in ladders:
         gaps = ladder.gaps(ladder.needs(profile))
         if gaps:
@@ -49,12 +53,15 @@ def check_ladders(profile: Profile, *ladders: PlatformCurves) -> None:
 
 
 def _apart(spread: float) -> str:
-    """Format the spread of launches: in per cent, or in times where those would be thousands."""
+    """Format the spread of launches: in per cent, or as a factor if it is thousands of per cent."""
     return f"{spread:.0%}" if spread < 10 else f"{significant(spread)} times their median"
 
 
 def refuse_contradictions(profile: Profile, ladder: PlatformCurves, drawn: float) -> None:
-    """Refuse curves whose launches contradict each other; raises LadderGaps where there is one."""
+    """Refuse curves whose launches contradict each other.
+
+    Raises LadderGaps: there is such a curve.
+    """
     gaps = [
         Gap(
             f"the launches of {curve.key} differ by {_apart(curve.spread)}, which moves the "
@@ -70,11 +77,11 @@ def refuse_contradictions(profile: Profile, ladder: PlatformCurves, drawn: float
 
 @dataclass(frozen=True, slots=True)
 class CallLack:
-    """The error of a replay of the base in the time of one function's calls.
+    """The error of the base's replay in the time of one function's calls.
 
-    - `size_bytes`: the largest; sizes up to the power of two above are taken together.
+    - `size_bytes`: the largest size; all sizes up to a power of two are one group.
     - `calls`, `traced_s`, `replayed_s`: of a rank.
-    - `share`: replayed less traced, of the application's time.
+    - `share`: replayed minus traced time, as a share of the application's time.
     """
 
     call: str
@@ -90,7 +97,7 @@ class CallLack:
 
 
 def lacks_of(trace: Trace, replayed: Replayed, time_s: float) -> tuple[CallLack, ...]:
-    """Return the difference of each kind of calls in a replay and its trace, most missing first."""
+    """Return the differences between replay and trace by kind of calls, most missing time first."""
     sums: dict[tuple[str, int], _CallSum] = {}
     for stream, taken_s in zip(trace.streams, replayed.taken_s, strict=True):
         counts = np.bincount(stream.shape, minlength=len(stream.shapes))
@@ -112,7 +119,7 @@ def lacks_of(trace: Trace, replayed: Replayed, time_s: float) -> tuple[CallLack,
 
 @dataclass(slots=True)
 class _CallSum:
-    """The calls of a function of about one size, of a rank: number and times."""
+    """The calls of a rank to a function with about one size: their number and times."""
 
     size_bytes: int = 0
     calls: float = 0.0

@@ -1,1 +1,1 @@
-"""A program's period on more ranks than it was profiled on: its calls, their check, its time."""
+"""A program's period on more ranks than were profiled: its calls, their check, and its time."""

@@ -1,7 +1,7 @@
-"""The beginning of a period: profiles of one program may be cut at different collectives.
+"""The alignment of periods: profiles of one program may be cut at different collectives.
 
-A period is cut behind the first collective of all ranks that recurs. On few ranks a communicator
-of some ranks may have all of them, and then the cut is at another call.
+A period is cut after the first collective of all ranks that recurs. On few ranks a communicator of
+some ranks may contain all ranks, and then the cut is after a different call.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from bareline.profile.trace import CallStream
 
 
 def aligned(job: JobCalls, model: JobCalls) -> JobCalls:
-    """Return a count whose first rank's period begins as that of a model, if it is the same cycle.
+    """Return a job whose first rank's period begins as in `model`, if both have the same cycle.
 
-    The first rank is at the low end of all sides on every count, so that it makes the same calls.
-    A count that no collective of all ranks cuts so is returned as it is.
+    The first rank is at the low end of all sides for every number of ranks, so that its calls are
+    the same. If no collective of all ranks is a matching cut, `job` is returned unchanged.
     """
     wanted = _comparable(model)
     if _comparable(job) == wanted:
@@ -40,14 +40,14 @@ def _comparable(job: JobCalls) -> tuple[Step, ...]:
 
 
 def _cuts(job: JobCalls) -> Iterator[list[int]]:
-    """Yield, for each collective of all ranks in turn, the number of the call behind it by rank."""
+    """Yield for each collective of all ranks the number of the call after it, by rank."""
     behind = [list(_behind_collectives(job, rank)) for rank in range(len(job.ranks))]
     if len({len(numbers) for numbers in behind}) == 1:
         yield from map(list, zip(*behind, strict=True))
 
 
 def _behind_collectives(job: JobCalls, rank: int) -> Iterator[int]:
-    """Yield the numbers of the calls of a rank that are behind a collective of all ranks."""
+    """Yield the numbers of a rank's calls that follow a collective of all ranks."""
     for number, step in enumerate(job.ranks[rank].steps):
         if _is_of_all(job, rank, number, step):
             yield number + 1
@@ -61,7 +61,7 @@ def _is_of_all(job: JobCalls, rank: int, number: int, step: Step) -> bool:
 
 
 def _turned(period: ProgramPeriod, begins: list[int]) -> ProgramPeriod:
-    """Return a period whose ranks begin at other calls; the calls before these come last."""
+    """Return the period with its ranks beginning at other calls; earlier calls come last."""
     streams = tuple(
         _from(stream, begin) for stream, begin in zip(period.trace.streams, begins, strict=True)
     )

@@ -1,8 +1,9 @@
-"""Assumptions of a period for more ranks that the profiles neither show nor contradict.
+"""Assumptions about a period on more ranks that the profiles neither show nor contradict.
 
-Profiles that cut a side into 2 and 4 parts leave three questions open for 5 parts and more: which
-way round a partner is, whether a part of the side calls more or its end alone, and how many blocks
-a padded message has. The simplest assumption is made, and reported with the calls that rest on it.
+Profiles that cut a side into 2 and 4 parts leave three questions open for 5 parts and more: the
+direction to a partner, whether only the last part of the side makes further calls or several parts,
+and the number of blocks of a padded message. The simplest assumption is made and reported, with the
+calls that depend on it.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ INSIDE = 1
 
 @dataclass(frozen=True, slots=True)
 class Caution:
-    """An assumption that no profile shows.
+    """An assumption that no profile confirms.
 
-    - `about`: the property of calls that it concerns; `sides`: of the grid, from 0, if of some.
-    - `calls`: the calls of the made period that rest on it, of all ranks.
+    - `about`: the property of calls that the assumption concerns.
+    - `sides`: sides of the grid, from 0, if the assumption concerns some of them.
+    - `calls`: number of calls of all ranks in the predicted period that depend on the assumption.
     """
 
     about: Literal["partners", "calls", "sizes"]
@@ -36,7 +38,7 @@ class Caution:
 
 
 def cautions_of(pattern: Pattern, grid: Grid, trace: Trace) -> Iterator[Caution]:
-    """Yield the assumptions about partners and calls of a made period."""
+    """Yield the assumptions about partners and calls of a predicted period."""
     for side in range(len(grid.sides)):
         caution = _of_steps(pattern, grid, trace, side)
         if caution is not None:
@@ -47,7 +49,7 @@ def cautions_of(pattern: Pattern, grid: Grid, trace: Trace) -> Iterator[Caution]
 
 
 def padding_caution(calls: int) -> Caution | None:
-    """Return the assumption that sizes are constant, where whole blocks of a share also fit."""
+    """Return the assumption that sizes are constant, if whole blocks of a share would also fit."""
     if not calls:
         return None
     text = (
@@ -61,9 +63,10 @@ def padding_caution(calls: int) -> Caution | None:
 
 
 def _of_steps(pattern: Pattern, grid: Grid, trace: Trace, side: int) -> Caution | None:
-    """Return the assumption about steps along a side, None where its lengths leave one way.
+    """Return the assumption about steps along a side; None if only one direction is possible.
 
-    Steps that differ by a multiple of all lengths lead to the same partner on every profile.
+    Steps that differ by a multiple of all profiled lengths lead to the same partner on every
+    profile.
     """
     lengths = sorted({profiled.sides[side] for profiled in pattern.grids})
     same_after = math.lcm(*lengths)
@@ -84,7 +87,7 @@ def _of_steps(pattern: Pattern, grid: Grid, trace: Trace, side: int) -> Caution 
 
 
 def _crossing(grid: Grid, stream: CallStream, side: int) -> int:
-    """Return how many messages of a rank go to or come from another coordinate of a side."""
+    """Return the number of a rank's messages to or from another coordinate of a side."""
     coordinate = grid.at(stream.rank)[side]
     crosses = []
     for shape in stream.shapes:
@@ -98,9 +101,10 @@ def _crossing(grid: Grid, stream: CallStream, side: int) -> int:
 
 
 def _of_ends(pattern: Pattern, grid: Grid) -> Caution | None:
-    """Return the assumption that ranks at an end alone make the calls which those inside lack.
+    """Return the assumption that only the last ranks of a side make calls that inner ranks lack.
 
-    A region that has one rank of the longest profiled side may have more of a longer one.
+    A region at an end has one rank on the longest profiled side, but may have several ranks on a
+    longer side.
     """
     ranks_at = Counter(map(grid.place, range(grid.ranks)))
     calls = 0
@@ -135,7 +139,7 @@ def _longer_sides(pattern: Pattern, grid: Grid) -> Sequence[int]:
 def _more_than_inside(
     pattern: Pattern, place: Place, template: Template, side: int
 ) -> Counter[str]:
-    """Count by function the calls of a place at an end that the ranks next to it do not make."""
+    """Return, by function, the number of calls at an end that ranks next to it do not make."""
     inside = pattern.templates.get((*place[:side], INSIDE, *place[side + 1 :]))
     if place[side] == INSIDE or inside is None:
         return Counter()

@@ -1,4 +1,4 @@
-"""The cells along a side of a problem, and the rules by which the side's parts get them."""
+"""The cells along a side of a problem, and the rules by which they are divided into parts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _WHOLE: tuple[Rule, ...] = (_rounded, _first_have_more, _last_have_more, _last_h
 
 
 def _trimmed(rule: Rule) -> Rule:
-    """Return a rule by which the parts at both ends have one cell fewer, their boundary."""
+    """Return a rule that removes a boundary cell from each of the two end parts."""
 
     def inner(cells: Any, side: Any, coordinate: Any) -> Any:
         whole = rule(cells, side, coordinate)
@@ -53,13 +53,13 @@ RULES: tuple[tuple[Rule, ...], ...] = (_WHOLE, tuple(map(_trimmed, _WHOLE)))
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The number of cells along a side, and the rule by which its parts get them."""
+    """The number of cells along a side, and the rule by which they are divided into parts."""
 
     number: int
     rule: Rule
 
     def part(self, side: int, coordinate: int) -> float:
-        """Return the cells of a part of a side that is cut into `side` parts."""
+        """Return the number of cells of the part at `coordinate`, if the side has `side` parts."""
         return float(self.rule(self.number, side, coordinate))
 
 
@@ -68,7 +68,10 @@ Cut = tuple[Cells | None, ...]
 
 
 def share(cells: Cells | None, side: int, coordinate: int) -> float:
-    """Return the share of a side's cells that a part has; `cells`: None for equal parts."""
+    """Return the share of a side's cells in the part at `coordinate`.
+
+    - `cells`: None for equal parts.
+    """
     if cells is None:
         return 1 / side
     return cells.part(side, coordinate) / cells.number

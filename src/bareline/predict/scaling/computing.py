@@ -1,4 +1,4 @@
-"""The computing of a rank in a period, by the number of ranks."""
+"""The computing time of a rank in a period, as a function of the number of ranks."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _LEAST_S = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Computing:
-    """The computing of a rank in a period, by the number of ranks p: a/p, or a + b/p.
+    """The computing time of a rank in a period, by the number of ranks p: a/p, or a + b/p.
 
-    - `error`: the largest error, as a share, of a count predicted from the other counts; None where
-      a law rests on as many counts as it has terms.
+    - `error`: the largest relative error at a profiled number of ranks that is predicted from the
+      other profiles; None if a law has as many terms as profiles.
     """
 
     fixed_s: float
@@ -28,12 +28,15 @@ class Computing:
     error: float | None
 
     def at(self, ranks: int) -> float:
-        """Return the computing of a rank where there are `ranks` ranks, in s."""
+        """Return the computing time of a rank if there are `ranks` ranks, in s."""
         return max(0.0, self.fixed_s + self.shared_s / ranks)
 
 
 def computing(periods: Sequence[ProgramPeriod]) -> Computing:
-    """Fit computing to the profiles whose ranks had a core each, or to all if there is none."""
+    """Return the law of computing, fitted to the profiles whose ranks had a core each.
+
+    If no profile has such ranks, the law is fitted to all profiles.
+    """
     chosen = [period for period in periods if not period.shared] or list(periods)
     names = ", ".join(str(period.ranks) for period in chosen)
     source = f"computing as profiled on {names} ranks, a core each"

@@ -1,4 +1,4 @@
-"""Profiled calls, and the calls that may share laws."""
+"""Profiled calls, and the keys of calls that may follow the same laws."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from bareline.profile.records import Shape
 
 
 class Key(NamedTuple):
-    """Calls that may share laws: the same step to the same relations, the `nth` of its place.
+    """The key of calls that may follow the same laws: equal step, equal relations, equal number.
 
-    Roots are left out: all ranks make the same collectives in the same order, and a root that is
-    fixed looks like a neighbour to the ranks next to it.
+    `nth` is the number of the call among the equal calls of its place. Roots are not in the key:
+    all ranks make the same collectives in the same order, and a fixed root looks like a neighbour
+    to the ranks next to it.
     """
 
     step: Step
@@ -25,7 +26,7 @@ class Key(NamedTuple):
 
     @property
     def along(self) -> int | None:
-        """The one side that a message crosses; None for several sides, or without a message."""
+        """The only side that a message crosses; None for several sides, or without a message."""
         way = self.to or self.from_ or ()
         stay = Relation("shift", 0)
         crossed = [side for side, relation in enumerate(way) if relation != stay]
@@ -35,7 +36,7 @@ class Key(NamedTuple):
 
 
 class ProfiledCall(NamedTuple):
-    """A profiled call: the number of its count, its rank and the rank's place, and the call."""
+    """A profiled call, with the index of its profile, its rank, and the place of its rank."""
 
     job: int
     rank: int
@@ -44,22 +45,22 @@ class ProfiledCall(NamedTuple):
 
     @property
     def is_root(self) -> bool:
-        """Whether its rank is the root of the call."""
+        """Whether the rank is the root of the call."""
         return self.shape.root == self.rank
 
     def moved(self, index: int) -> int:
-        """Return the size, the bytes sent, or the bytes received."""
+        """Return an amount of the call by `index`: size, bytes sent, or bytes received."""
         amounts = (self.shape.size, self.shape.sent, self.shape.received)
         return amounts[index]
 
     def partner(self, *, sends: bool) -> int:
-        """Return the rank that it sends to, or receives from."""
+        """Return the rank to which the call sends, or from which it receives."""
         return self.shape.to if sends else self.shape.from_
 
     def tag(self, *, sends: bool) -> int:
-        """Return the tag that it sends with, or receives with."""
+        """Return the tag with which the call sends, or receives."""
         return self.shape.send_tag if sends else self.shape.receive_tag
 
     def is_at(self, place: Place, sides: Sequence[int]) -> bool:
-        """Whether its rank is at a place along some sides."""
+        """Whether the rank has the given place along some sides."""
         return all(self.place[side] == place[side] for side in sides)

@@ -1,7 +1,7 @@
-"""Check whether a made period is a program: its messages, requests and collectives match.
+"""A check that a predicted period can run: its messages, requests and collectives must match.
 
-A law that fits every profiled count may differ from the program's on more ranks. The calls that it
-then gives rarely fit together, so they are checked before an engine replays them.
+A law that fits all profiles may differ from the program on more ranks. The calls of such a law
+rarely match each other, so calls are checked before a replay.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ _ANY_TAG = -1
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The first call of a period that does not fit the calls of other ranks.
+    """The first call of a period that does not match the calls of other ranks.
 
-    - `rank`, `number`: the rank of the call, and its number in the rank's period, from 1.
-    - `why`: the mismatch, with both sides' values.
+    - `rank`, `number`: the rank of the call, and the number of the call in the rank's period, from
+      1.
+    - `why`: the mismatch, with the values of both sides.
     """
 
     rank: int
@@ -46,7 +47,7 @@ class Fault:
 
 
 class _Spot(NamedTuple):
-    """A rank, and the number of a call in its period, from 0."""
+    """A rank, and the number of one of its calls, from 0."""
 
     rank: int
     number: int
@@ -66,7 +67,7 @@ class _Call:
 
     @property
     def is_collective(self) -> bool:
-        """Whether several ranks have to make it together."""
+        """Whether several ranks must make the call together."""
         return self.shape.kind in _COLLECTIVE and self.shape.comm_size > 1
 
     def fault(self, why: str) -> Fault:
@@ -79,9 +80,10 @@ _AllCalls = Sequence[_RankCalls]
 
 
 def first_fault(trace: Trace, *, exact: bool = True) -> Fault | None:
-    """Return the first call that does not fit; None where the period can run to its end.
+    """Return the first call that does not match; None if the period can run to its end.
 
-    - `exact`: sizes follow laws exactly; else the sizes at a message's two ends may differ.
+    - `exact`: whether sizes follow laws exactly; otherwise the sizes at both ends of a message may
+      differ.
     """
     calls = list(map(_calls_of_rank, trace.streams))
     messages = _Messages(exact=exact)
@@ -97,7 +99,7 @@ def _calls_of_rank(stream: CallStream) -> list[_Call]:
 
 
 def _first(faults: Iterable[Fault | None]) -> Fault | None:
-    """Return the fault that comes first; None without one."""
+    """Return the first of some faults; None if there is none."""
     actual = (fault for fault in faults if fault is not None)
     return min(actual, key=lambda fault: (fault.number, fault.rank), default=None)
 
@@ -106,7 +108,7 @@ def _first(faults: Iterable[Fault | None]) -> Fault | None:
 
 
 class _Channel(NamedTuple):
-    """A way of messages: from one rank to another over one communicator."""
+    """A channel of messages: from one rank to another rank over one communicator."""
 
     sender: int
     receiver: int
@@ -115,13 +117,16 @@ class _Channel(NamedTuple):
 
 @dataclass
 class _Messages:
-    """The pairs of sends and receives, in MPI's order; `sent_for` has the send of each receive."""
+    """The pairs of sends and receives, in MPI's order.
+
+    `sent_for` has the send of each receive.
+    """
 
     exact: bool
     sent_for: dict[_Spot, _Spot] = field(default_factory=dict)
 
     def fault(self, calls: _AllCalls) -> Fault | None:
-        """Return the first send or receive without its partner, or receive with too little room."""
+        """Return the first send or receive without a partner, or receive that is too small."""
         sends: dict[_Channel, list[_Call]] = defaultdict(list)
         receives: dict[_Channel, list[_Call]] = defaultdict(list)
         for call in chain.from_iterable(calls):
@@ -138,7 +143,7 @@ class _Messages:
         )
 
     def _channel_fault(self, sends: _RankCalls, receives: _RankCalls) -> Fault | None:
-        """Pair the messages of a channel; return a fault."""
+        """Pair the messages of a channel, and return the first fault or None."""
         waiting: dict[int, deque[_Call]] = defaultdict(deque)
         for send in sends:
             waiting[send.shape.send_tag].append(send)
@@ -155,14 +160,14 @@ class _Messages:
 
 
 def _unsent(receive: _Call) -> Fault:
-    """Return the fault of a receive without a send."""
+    """Return the fault of a receive that has no send."""
     shape = receive.shape
     tag = "any tag" if shape.receive_tag == _ANY_TAG else f"tag {shape.receive_tag}"
     return receive.fault(f"receives from rank {shape.from_}, which sends no {tag}")
 
 
 def _unreceived(sends: _RankCalls) -> Fault | None:
-    """Return the fault of the first of the sends that no receive takes."""
+    """Return the fault of the first send that has no receive."""
     if not sends:
         return None
     first = min(sends, key=lambda send: send.number)
@@ -182,7 +187,7 @@ def _next_send(waiting: dict[int, deque[_Call]], tag: int) -> _Call | None:
 
 
 def _collective_fault(calls: _AllCalls) -> Fault | None:
-    """Return the first collective that members of a communicator call differently."""
+    """Return the first collective that the members of a communicator call differently."""
     for by_rank in _collectives(calls).values():
         model = by_rank[min(by_rank)]
         size = model[0].shape.comm_size
@@ -219,7 +224,7 @@ def _unlike(model: _RankCalls, calls: _RankCalls) -> Fault | None:
 
 
 def _difference(expected: Shape, shape: Shape, where: str) -> str:
-    """Describe how two ranks differ in a collective; empty where they do not."""
+    """Describe how the calls of two ranks to a collective differ; "" if they do not."""
     if expected.call != shape.call:
         return f"stands {where} {expected.call}"
     if expected.root != shape.root:
@@ -233,7 +238,7 @@ def _difference(expected: Shape, shape: Shape, where: str) -> str:
 
 
 class _Run:
-    """A run through the calls of all ranks: sends pass at once, other calls wait for partners."""
+    """A run through the calls of all ranks: sends end at once, other calls wait for partners."""
 
     def __init__(self, calls: _AllCalls, sent_for: dict[_Spot, _Spot]) -> None:
         self._calls = calls
@@ -244,7 +249,7 @@ class _Run:
         self._passed: dict[tuple[int, int], int] = defaultdict(int)
 
     def fault(self) -> Fault | None:
-        """Return the earliest call that never ends, None where all do."""
+        """Return the earliest call that never ends; None if all calls end."""
         going = True
         while going:
             going = False
@@ -258,7 +263,7 @@ class _Run:
         return first.fault("waits for ranks that wait for it")
 
     def _advance(self, rank: int) -> bool:
-        """Let a rank pass as many calls as it can; return whether it passed one."""
+        """Let a rank make as many calls as it can; return whether it has made any."""
         calls = self._calls[rank]
         begin = self._next[rank]
         while self._next[rank] < len(calls) and self._may_pass(calls[self._next[rank]]):
@@ -298,14 +303,14 @@ class _Run:
         return send is None or self._next[send.rank] >= send.number
 
     def _is_sent(self, receive: _Spot) -> bool:
-        """Whether the message of a receive has been sent, or the call receives none."""
+        """Whether the message of a receive has been sent, or the call receives nothing."""
         send = self._sent_for.get(receive)
         if send is None or self._next[send.rank] > send.number:
             return True
         return self._stands_at_swap(send)
 
     def _stands_at_swap(self, send: _Spot) -> bool:
-        """Whether a rank has come to this call, and the call sends as it receives."""
+        """Whether a rank has come to this call, and the call is a combined send and receive."""
         if self._next[send.rank] != send.number:
             return False
         return self._calls[send.rank][send.number].shape.kind == "send-receive"

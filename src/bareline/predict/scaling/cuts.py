@@ -1,4 +1,4 @@
-"""The ways to cut the sides of a problem that give the sizes of the profiled calls."""
+"""The cuts of a problem's sides into parts that explain the sizes of the profiled calls."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _MOST_CUTS = 24
 
 
 class RankSize(NamedTuple):
-    """The size of a rank's call, in bytes."""
+    """The size of a call on one rank, in bytes."""
 
     rank: int
     size: int
 
 
 class CountSizes(NamedTuple):
-    """The sizes of a call on a profiled count."""
+    """The sizes of a call in one profile."""
 
     grid: Grid
     sizes: tuple[RankSize, ...]
 
     def at_parts(self, side: int) -> set[tuple[int, int]]:
-        """Return the sizes, each with a coordinate along a side at which it occurs."""
+        """Return the pairs of a size and a coordinate along `side` at which the size occurs."""
         return {(size, self.grid.at(rank)[side]) for rank, size in self.sizes}
 
     @property
@@ -46,16 +46,16 @@ CallSizes = tuple[CountSizes, ...]
 
 @dataclass(frozen=True, slots=True)
 class SideCuts:
-    """The ways to cut the sides of a grid, the even one first, and why a way is missing."""
+    """The possible cuts of a grid's sides, the even cut first, and the reason if one is missing."""
 
     ways: list[Cut]
     unclear: str = ""
 
     @classmethod
     def of(cls, grid: Grid, uneven: Sequence[CallSizes]) -> SideCuts:
-        """Return the ways that give the sizes seen; the laws of all ways have to agree.
+        """Return the cuts that explain the profiled sizes; the laws of all these cuts must agree.
 
-        - `uneven`: the calls whose sizes differ between the ranks of a count.
+        - `uneven`: the calls whose sizes differ between the ranks of a profile.
         """
         even: Cut = (None,) * len(grid.sides)
         ways = [even]
@@ -69,7 +69,7 @@ class SideCuts:
 
 
 def _ways_of(grid: Grid, uneven: Sequence[CallSizes], rules: Sequence[Rule]) -> list[Cut]:
-    """Return the ways to cut all sides by rules of one kind."""
+    """Return the possible cuts of all sides by rules of one kind."""
     ways: list[Cut] = [(None,) * len(grid.sides)]
     for side in range(len(grid.sides)):
         wider: list[Cut] = []
@@ -82,7 +82,10 @@ def _ways_of(grid: Grid, uneven: Sequence[CallSizes], rules: Sequence[Rule]) -> 
 def _with_side(
     grid: Grid, side: int, cut: Cut, uneven: Sequence[CallSizes], rules: Sequence[Rule]
 ) -> list[Cut]:
-    """Return a cut with each way to cut a further side; the side is even where none gives sizes."""
+    """Return `cut` with each possible cut of a further side.
+
+    The side is cut evenly if no cut explains the sizes.
+    """
     for call in uneven:
         if not _differ_along(side, call):
             continue
@@ -97,7 +100,7 @@ def _with_side(
 
 
 def _differ_along(side: int, call: CallSizes) -> bool:
-    """Whether sizes differ along one side alone."""
+    """Whether the sizes of a call differ along one side only."""
     for count in call:
         parts = count.at_parts(side)
         if len(parts) > len({coordinate for _, coordinate in parts}):
@@ -106,7 +109,7 @@ def _differ_along(side: int, call: CallSizes) -> bool:
 
 
 def _shares(cells: Cells, length: int) -> tuple[float, ...]:
-    """Return the share of the cells of each part of a side."""
+    """Return the share of a side's cells in each of its parts."""
     parts = [cells.part(length, coordinate) for coordinate in range(length)]
     whole = sum(parts)
     return tuple(part / whole for part in parts)
@@ -117,7 +120,7 @@ def _replaced(cut: Cut, side: int, cells: Cells) -> Cut:
 
 
 def _cells_of_side(side: int, call: CallSizes, cut: Cut, rules: Sequence[Rule]) -> Iterator[Cells]:
-    """Yield the cells along a side that give the sizes of a call.
+    """Yield the cells along a side that explain the sizes of a call.
 
     - `cut`: the cells of the other sides.
     """
@@ -132,7 +135,7 @@ def _cells_of_side(side: int, call: CallSizes, cut: Cut, rules: Sequence[Rule]) 
 
 
 def _gives_sizes(call: CallSizes, cut: Cut) -> bool:
-    """Whether a law gives the sizes of a call where the sides are cut so."""
+    """Whether a law explains the sizes of a call if the sides are cut by `cut`."""
     samples = set()
     for grid, sizes in call:
         for rank, size in sizes:
@@ -143,9 +146,9 @@ def _gives_sizes(call: CallSizes, cut: Cut) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """Cells whose parts differ where sizes do, and only there.
+    """A number of cells whose parts differ exactly where the sizes differ.
 
-    - `is_share`: whether the sizes of each count are in the proportion of its parts.
+    - `is_share`: whether the sizes in each profile are proportional to the parts.
     """
 
     cells: Cells
@@ -153,7 +156,7 @@ class _Candidate:
 
 
 def _candidates(side: int, call: CallSizes, rule: Rule) -> Iterator[_Candidate]:
-    """Yield the cells along a side that may give the sizes of a call by a rule."""
+    """Yield the cells along a side that may explain the sizes of a call by a rule."""
     numbers = np.arange(2, _MOST_CELLS)
     fits = np.ones(len(numbers), bool)
     shares = np.ones(len(numbers), bool)

@@ -1,6 +1,6 @@
-"""Grids of ranks: the place of a rank, and the grid of a program on more ranks.
+"""Grids of ranks: the position of a rank, and the grid of a program on more ranks.
 
-Ranks are placed row by row on a grid of one to three sides, the first side fastest.
+Ranks are numbered row by row on a grid of one to three sides; the first side is the fastest.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Place = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Grid:
-    """Sides of a grid of ranks, the fastest first."""
+    """A grid of ranks: the lengths of its sides, the fastest side first."""
 
     sides: tuple[int, ...]
 
@@ -31,11 +31,11 @@ class Grid:
 
     @property
     def ranks(self) -> int:
-        """The number of its ranks."""
+        """The number of ranks of the grid."""
         return math.prod(self.sides)
 
     def at(self, rank: int) -> tuple[int, ...]:
-        """Return a rank's coordinates."""
+        """Return the coordinates of a rank."""
         coordinates = []
         for side in self.sides:
             rank, here = divmod(rank, side)
@@ -43,14 +43,14 @@ class Grid:
         return tuple(coordinates)
 
     def rank(self, coordinates: Sequence[int]) -> int:
-        """Return the rank at coordinates; beyond an end they go on at the other end."""
+        """Return the rank at some coordinates, which are periodic."""
         rank = 0
         for here, side in zip(reversed(coordinates), reversed(self.sides), strict=True):
             rank = rank * side + here % side
         return rank
 
     def place(self, rank: int) -> Place:
-        """Return the place of a rank along each side."""
+        """Return the place of a rank: low end, inside or high end, for each side."""
         place = []
         for here, side in zip(self.at(rank), self.sides, strict=True):
             if here == 0:
@@ -63,7 +63,7 @@ class Grid:
 
 
 def grids(ranks: int, count: int) -> Iterator[Grid]:
-    """Yield all grids of `ranks` ranks with `count` sides, each side cut."""
+    """Yield all grids of `ranks` ranks with `count` sides, each of at least two ranks."""
     if count == 1:
         if ranks > 1:
             yield Grid((ranks,))
@@ -85,18 +85,19 @@ def place_words(place: Place) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _GridRule:
-    """A rule for the grid of a number of ranks.
+    """A rule that determines the grid for a number of ranks.
 
-    - `fixed`: the sides that keep their lengths; `order`: of the other sides, by length.
+    - `fixed`: the sides that keep their lengths.
+    - `order`: the order of the other sides by length.
     """
 
     fixed: tuple[int, ...]
     order: tuple[int, ...]
 
     def grid(self, model: Grid, ranks: int) -> Grid | None:
-        """Return a grid with the fixed sides of a model, and the rest of the least sum.
+        """Return a grid with the fixed sides of `model`, and other sides with the smallest sum.
 
-        None where the number of ranks does not divide so.
+        None if the number of ranks cannot be divided in this way.
         """
         fixed_ranks = math.prod(model.sides[side] for side in self.fixed)
         if ranks % fixed_ranks:
@@ -111,21 +112,21 @@ class _GridRule:
         return Grid(tuple(sides))
 
     def gives(self, grid: Grid) -> bool:
-        """Whether a grid follows the rule."""
+        """Whether the grid follows the rule."""
         return self.grid(grid, grid.ranks) == grid
 
 
 def _most_even(ranks: int, count: int) -> list[int] | None:
-    """Return the lengths of `count` sides with the least sum, ascending; None without a grid."""
+    """Return the lengths of `count` sides with the smallest sum, ascending; None if impossible."""
     even = min(grids(ranks, count), key=lambda grid: (sum(grid.sides), grid), default=None)
     return sorted(even.sides) if even is not None else None
 
 
 def grids_by_rule(profiled: Sequence[Grid], ranks: int) -> list[Grid]:
-    """Return the grids of `ranks` ranks by each rule that gives all profiled grids.
+    """Return the grids of `ranks` ranks by each rule that all profiled grids follow.
 
-    A rule keeps some sides as they are, and cuts the rest into the sides of the least sum, in one
-    order. The first grid follows the rule that keeps fewest sides.
+    A rule keeps the length of some sides, and gives the other sides the lengths with the smallest
+    sum, in one order. The first grid follows the rule with the fewest fixed sides.
     """
     ruled: list[Grid] = []
     for rule in _rules(profiled):
@@ -138,7 +139,7 @@ def grids_by_rule(profiled: Sequence[Grid], ranks: int) -> list[Grid]:
 
 
 def _rules(profiled: Sequence[Grid]) -> Iterator[_GridRule]:
-    """Yield the rules that may give the profiled grids; rules with fewest fixed sides first."""
+    """Yield the rules that the profiled grids may follow; rules with fewest fixed sides first."""
     for fixed in _constant_sides(profiled):
         free = len(profiled[0].sides) - len(fixed)
         for order in permutations(range(free)):
@@ -146,7 +147,7 @@ def _rules(profiled: Sequence[Grid]) -> Iterator[_GridRule]:
 
 
 def _constant_sides(profiled: Sequence[Grid]) -> Iterator[tuple[int, ...]]:
-    """Yield the sets of sides, not all, that have one length on all known grids."""
+    """Yield each proper subset of the sides that have the same length on all profiled grids."""
     by_side = list(zip(*(grid.sides for grid in profiled), strict=True))
     constant = [side for side, lengths in enumerate(by_side) if len(set(lengths)) == 1]
     for count in range(min(len(constant) + 1, len(by_side))):
@@ -154,9 +155,10 @@ def _constant_sides(profiled: Sequence[Grid]) -> Iterator[tuple[int, ...]]:
 
 
 def grid_by_rule(profiled: Sequence[Grid], ranks: int) -> Grid:
-    """Return the one grid of `ranks` ranks that follows the rule of the profiled grids.
+    """Return the only grid of `ranks` ranks that follows a rule of the profiled grids.
 
-    Raises AnalysisError: they follow no rule, or several rules with different grids of these ranks.
+    Raises AnalysisError: the profiled grids follow no rule, or several rules that differ for
+    `ranks`.
     """
     candidates = grids_by_rule(profiled, ranks)
     listed = ", ".join(map(str, profiled))
@@ -177,12 +179,13 @@ def grid_by_rule(profiled: Sequence[Grid], ranks: int) -> Grid:
 def counts_that_check(
     profiled: Sequence[Grid], most: int, given: Collection[int] = ()
 ) -> tuple[int, ...]:
-    """Return the fewest more ranks after which each side has been cut into four or more.
+    """Return the one or two further numbers of ranks whose profiles would check each side.
 
-    A side of three has one rank inside, which fits every rule. Empty where all sides have been, or
-    where no count up to `most` cuts them so by the rule of the profiled grids.
+    A side is checked if it has been cut into four or more parts; a side of three has one rank
+    inside, which fits every rule. The result is empty if all sides are checked, or if no numbers up
+    to `most` check them by the rule of the profiled grids.
 
-    - `given`: counts that were profiled, also those that do not fit these grids.
+    - `given`: numbers of ranks that were profiled, also if they do not fit these grids.
     """
     if is_checked(profiled):
         return ()
@@ -204,13 +207,16 @@ def counts_that_check(
 
 
 def is_checked(profiled: Sequence[Grid]) -> bool:
-    """Whether each side had two ranks inside."""
+    """Whether each side had at least two ranks inside in some profile."""
     lengths = zip(*(grid.sides for grid in profiled), strict=True)
     return all(max(side_lengths) >= BOTH_ENDS + 2 for side_lengths in lengths)
 
 
 def parse_grid(text: str) -> Grid:
-    """Parse ``4x4x8``; raises UsageError where it is not a grid of one to three sides."""
+    """Return the grid in a text like ``4x4x8``.
+
+    Raises UsageError: the text is not a grid of one to three sides.
+    """
     parts = text.lower().split("x")
     if not 1 <= len(parts) <= MOST_SIDES or not all(map(_is_length, parts)):
         raise UsageError(

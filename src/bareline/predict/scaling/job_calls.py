@@ -1,4 +1,4 @@
-"""The calls of a profiled program as columns, by its ranks."""
+"""The calls of a profiled program by rank, as columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Numbers = npt.NDArray[np.integer[Any]]
 
 
 class Step(NamedTuple):
-    """The kind of a call, without the ranks that it concerns and its sizes; `ago`: see `Shape`."""
+    """The kind of a call, without its sizes and the ranks that it concerns; `ago`: see `Shape`."""
 
     call: str
     kind: str
@@ -53,7 +53,7 @@ def _step(shape: Shape) -> Step:
 
 @dataclass(frozen=True)
 class RankCalls:
-    """A rank's calls as columns."""
+    """The calls of one rank as columns."""
 
     steps: tuple[Step, ...]
     to: _Numbers
@@ -63,7 +63,7 @@ class RankCalls:
 
     @classmethod
     def of(cls, stream: CallStream) -> RankCalls:
-        """Return the calls of a stream."""
+        """Return the calls of a rank's stream."""
         shape_steps = [_step(shape) for shape in stream.shapes]
         steps = tuple(shape_steps[number] for number in stream.shape.tolist())
 
@@ -74,14 +74,14 @@ class RankCalls:
         return cls(steps, column("to"), column("from_"), column("root"), column("comm"))
 
     def ends(self, name: EndName) -> _Numbers:
-        """Return the ranks at one end of the calls."""
+        """Return for each call the rank at the end that `name` means."""
         ends: _Numbers = getattr(self, name)
         return ends
 
 
 @dataclass(frozen=True)
 class JobCalls:
-    """A period's calls of all ranks, and the members of its communicators."""
+    """The calls of all ranks in a period, and the members of the communicators."""
 
     period: ProgramPeriod
     ranks: tuple[RankCalls, ...]
@@ -100,19 +100,19 @@ class JobCalls:
 
 
 class ProfiledCount(NamedTuple):
-    """The calls of a job on a profiled number of ranks, and the grid of its ranks."""
+    """The calls of a job on a profiled number of ranks, and the grid of the ranks."""
 
     grid: Grid
     job: JobCalls
 
     def ranks(self) -> Iterator[RankOfCount]:
-        """Yield its ranks."""
+        """Yield the ranks of the job."""
         for rank in range(self.grid.ranks):
             yield RankOfCount(self.grid, self.job, rank)
 
 
 class RankOfCount(NamedTuple):
-    """A rank of a profiled count."""
+    """A rank of a job that was profiled."""
 
     grid: Grid
     job: JobCalls
@@ -120,17 +120,17 @@ class RankOfCount(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """Its place on the grid."""
+        """The place of the rank on the grid."""
         return self.grid.place(self.rank)
 
     @property
     def calls(self) -> RankCalls:
-        """Its calls, as columns."""
+        """The calls of the rank, as columns."""
         return self.job.ranks[self.rank]
 
     @property
     def shapes(self) -> Iterator[Shape]:
-        """Its calls, one after the other."""
+        """The calls of the rank, one after the other."""
         return calls_of(self.job.period.trace.streams[self.rank])
 
     def comm(self, number: int) -> int:
@@ -138,5 +138,5 @@ class RankOfCount(NamedTuple):
         return int(self.calls.comm[number])
 
     def rules(self, comm: int) -> list[MembersRule]:
-        """Return the rules that give the members of one of its communicators."""
+        """Return the rules that explain the members of one of the rank's communicators."""
         return list(rules_of(self.grid, self.rank, self.job.members[comm]))

@@ -1,4 +1,4 @@
-"""Laws of the sizes and bytes of a call, in the sides of the grid of ranks."""
+"""Laws of a call's sizes and bytes, as functions of the sides of the grid of ranks."""
 
 from __future__ import annotations
 
@@ -28,18 +28,21 @@ EXACT = 1e-9
 
 
 def _subsets(items: Sequence[_Item]) -> list[tuple[_Item, ...]]:
-    """Return all sets of items but the empty one, the smallest first."""
+    """Return all subsets of items except the empty one, the smallest first."""
     by_size = (combinations(items, size) for size in range(1, len(items) + 1))
     return list(chain.from_iterable(by_size))
 
 
 def products(sides: int) -> list[tuple[int, ...]]:
-    """Return all sets of sides, in the order of the terms that are their products."""
+    """Return all subsets of sides, in the order of the terms that are their products."""
     return _subsets(range(sides))
 
 
 def terms_at(grid: Grid, rank: int, cut: Cut) -> Floats:
-    """Return the terms' values for a rank: 1, products of its shares along sides, and of sides."""
+    """Return the values of the terms for a rank.
+
+    The terms are 1, the products of the rank's shares along sides, and the products of sides.
+    """
     shares = list(map(share, cut, grid.sides, grid.at(rank)))
     of_shares = map(math.prod, _subsets(shares))
     of_sides = map(math.prod, _subsets(grid.sides))
@@ -48,10 +51,11 @@ def terms_at(grid: Grid, rank: int, cut: Cut) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class LawTerms:
-    """The terms on which a size may depend, by their numbers in `terms_at`; 0 is constant.
+    """The terms on which a size may depend, by their indices in `terms_at`; term 0 is constant.
 
     - `sides`: the number of sides of the grid.
-    - `along`: the side that a message crosses, on which its size does not depend; None without.
+    - `along`: the side that a message crosses, on which its size does not depend; None without a
+      message.
     """
 
     sides: int
@@ -59,17 +63,17 @@ class LawTerms:
 
     @property
     def first_growing(self) -> int:
-        """The first of the terms that grow with the sides; shares of the problem come before."""
+        """The index of the first term that grows with the sides; terms of shares come before."""
         return int(2**self.sides)
 
     @property
     def shares(self) -> list[int]:
-        """The terms that are shares of the problem."""
+        """The indices of the terms that are shares of the problem."""
         numbered = enumerate(products(self.sides), start=1)
         return [term for term, sides in numbered if self.along not in sides]
 
     def families(self) -> Iterator[Sequence[tuple[int, ...]]]:
-        """Yield sets of terms, the simplest first: one term before two, shares before growing."""
+        """Yield sets of terms, the simplest first: one term before two, shares before growth."""
         shares = self.shares
         growing = range(self.first_growing, 2 * self.first_growing - 1)
         yield [(0,), *((term,) for term in shares)]
@@ -83,9 +87,10 @@ class LawTerms:
 
 @dataclass(frozen=True)
 class SizeTable:
-    """The sizes of a call, or its bytes, with an entry for each rank of each count.
+    """The sizes or bytes of a call, with an entry for each rank of each profile.
 
-    - `counts`: the number of ranks; `rows`: the terms' values, shape (entries, terms).
+    - `counts`: the number of ranks of each entry.
+    - `rows`: the values of the terms, shape (entries, terms).
     - `values`: sizes or bytes.
     """
 
@@ -95,31 +100,31 @@ class SizeTable:
 
     @classmethod
     def of(cls, samples: Iterable[SizeSample]) -> SizeTable:
-        """Return the table of some samples."""
+        """Return the table of the given samples."""
         counts, rows, values = (np.array(column, float) for column in zip(*samples, strict=True))
         return cls(counts, rows, values)
 
     @cached_property
     def by_count(self) -> list[Flags]:
-        """Which entries are of a count, for each count, the smallest first."""
+        """The mask of the entries of each profile, the smallest number of ranks first."""
         return [self.counts == count for count in sorted(set(self.counts.tolist()))]
 
     @cached_property
     def largest_residual(self) -> float:
-        """The largest residual of an exact law."""
+        """The largest residual with which a law counts as exact."""
         return EXACT * max(1.0, float(np.abs(self.values).max()))
 
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """A sum of one or two terms that gives a size at every profiled count.
+    """A sum of one or two terms that explains a size in every profile.
 
-    - `checked`: whether, for some count, the other counts alone give the same law.
-    - `off`: for sizes that differ from step to step, the largest share by which the other counts
-      miss one; None where the law is exact.
-    - `cut`: number of the way to cut the sides on which its terms depend.
-    - `block`: the bytes of a block; sizes are rounded up to whole blocks. 0 without blocks.
-    - `rows`: how many values of its terms the counts show.
+    - `checked`: whether, for some profile, the other profiles alone lead to the same law.
+    - `off`: for sizes that differ between periods, the largest relative error of a profile that is
+      predicted from the other profiles; None if the law is exact.
+    - `cut`: index of the cut of the sides on which the terms depend.
+    - `block`: the bytes of a block, to which sizes are rounded up; 0 without blocks.
+    - `rows`: number of different values of the terms in the profiles.
     """
 
     terms: tuple[int, ...]
@@ -132,16 +137,17 @@ class Law:
 
     @property
     def is_through_points(self) -> bool:
-        """Whether it has as many terms as there are values, so that it fits any sizes."""
+        """Whether the law has as many terms as there are values, so that it fits any sizes."""
         return 1 < len(self.terms) >= self.rows
 
     def is_form_shown(self, rows: Floats, first_growing: int) -> bool:
-        """Whether the profiles show that sizes grow so, and not in another way.
+        """Whether the profiles show that sizes follow this form of law and no other form.
 
-        Two values, such as sides of 2 and 4, are met by every sum of two terms; few values may be
-        met by a logarithm. That sizes shrink as parts of the problem do needs no third value.
+        Every sum of two terms fits two values, such as sides of 2 and 4, and a logarithm may fit a
+        few values. For sizes that shrink like parts of the problem, two values are enough.
 
-        - `rows`: the values of all terms; `first_growing`: as of `LawTerms`.
+        - `rows`: the values of all terms.
+        - `first_growing`: as in `LawTerms`.
         """
         if max(self.terms) < first_growing:
             # A share that is subtracted makes sizes grow with the sides.
@@ -154,7 +160,7 @@ class Law:
         return not _follow_logarithm(values, growing, also_constant=len(self.terms) > 1)
 
     def at(self, rows: Floats) -> Floats:
-        """Return the sizes where the terms have these values; shape (..., terms)."""
+        """Return the sizes for the given values of the terms; shape (..., terms)."""
         sizes: Floats = rows[..., list(self.terms)] @ self.factors
         if not self.block:
             return sizes
@@ -162,7 +168,7 @@ class Law:
 
 
 def in_blocks(sizes: Floats, block: int) -> Floats:
-    """Return sizes rounded up to whole blocks, in bytes."""
+    """Return the sizes in bytes, rounded up to whole blocks."""
     return block * np.ceil(sizes / block - EXACT)
 
 
@@ -171,9 +177,9 @@ def _least_squares(columns: Floats, values: Floats) -> Floats:
 
 
 def _follow_logarithm(values: Floats, growing: Floats, *, also_constant: bool) -> bool:
-    """Whether values are a multiple of the whole logarithm, base 2, of a growing term.
+    """Whether values are a multiple of a growing term's logarithm, base 2, rounded down or up.
 
-    - `also_constant`: plus a constant.
+    - `also_constant`: whether a constant may be added.
     """
     for term in growing.T:
         exact = np.log2(term)
@@ -188,10 +194,10 @@ def _follow_logarithm(values: Floats, growing: Floats, *, also_constant: bool) -
 
 
 def laws_of(table: SizeTable, terms: LawTerms) -> list[Law]:
-    """Return the simplest exact laws; none where no sum of two terms is exact.
+    """Return the simplest exact laws; empty if no sum of two terms is exact.
 
-    Laws that another count checks come before simpler laws without a check. No law has a negative
-    factor of a term that grows with the sides.
+    A law that another profile checks comes before a simpler law without a check. In no law a term
+    that grows with the sides has a negative factor.
     """
     simplest: list[Law] = []
     for family in terms.families():
@@ -204,7 +210,7 @@ def laws_of(table: SizeTable, terms: LawTerms) -> list[Law]:
 
 
 def _exact_law(table: SizeTable, chosen: tuple[int, ...], first_growing: int) -> Law | None:
-    """Return the law of some terms; None where they do not give all sizes."""
+    """Return the law of the chosen terms; None if it does not explain all sizes."""
     columns = table.rows[:, chosen]
     if not _is_determined(columns):
         return None
@@ -221,7 +227,7 @@ def _exact_law(table: SizeTable, chosen: tuple[int, ...], first_growing: int) ->
 
 
 def _is_determined(columns: Floats) -> bool:
-    """Whether the rows determine a factor of each column."""
+    """Whether the rows determine the factor of each column."""
     return bool(np.linalg.matrix_rank(columns) == columns.shape[1])
 
 
@@ -230,9 +236,10 @@ def _is_determined(columns: Floats) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A fit by least squares: its factors, and the errors of the counts that the rest predicts.
+    """A fit by least squares: the factors, and an error for each profile.
 
-    An error is a share of the count's mean; a count has one if the rest determines the factors.
+    The error of a profile is that of its prediction from the other profiles, as a share of its
+    mean. A profile has an error only if the other profiles determine the factors.
     """
 
     factors: Floats
@@ -240,9 +247,10 @@ class Fit:
 
 
 def close_law(table: SizeTable, terms: LawTerms) -> Law:
-    """Return the law nearest to sizes that vary between steps: one, and shares of the problem.
+    """Return the law nearest to sizes that vary between periods: 1, and shares of the problem.
 
-    It has all terms that the counts distinguish, and is checked where each can be left out.
+    The law has all terms that the profiles distinguish. It is checked if each profile can be left
+    out.
     """
     chosen: tuple[int, ...] = (0,)
     for term in terms.shares:
@@ -258,7 +266,7 @@ def close_law(table: SizeTable, terms: LawTerms) -> Law:
 
 
 def fitted(columns: Floats, table: SizeTable) -> Fit:
-    """Return the fit of columns to the values of a table."""
+    """Return the fit of the columns to the values of a table."""
     errors = []
     for left in table.by_count:
         rest = ~left
@@ -277,11 +285,11 @@ _LARGEST_ELEMENT = 8
 
 
 def element_size(samples: Iterable[tuple[int, int]]) -> int:
-    """Return the bytes of an element of a call, from its sizes and its datatypes' elements.
+    """Return the bytes of an element of a call, from its sizes and the elements of its datatypes.
 
-    - `samples`: a size and the bytes of an element of its datatype.
+    - `samples`: pairs of a size and the bytes of an element of its datatype.
 
-    A datatype that describes a whole message, or bytes, does not show the element: then the result
+    A datatype that describes a whole message, or bytes, does not show the element. Then the result
     is the largest power of two, up to 8, that divides all sizes.
     """
     pairs = set(samples)

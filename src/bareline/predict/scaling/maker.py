@@ -1,4 +1,4 @@
-"""The calls of one rank on a grid that was not profiled: partners, communicators, tags, sizes."""
+"""The calls of a rank on a grid that was not profiled: partners, communicators, tags, sizes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EVEN_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class _Communicator:
-    """The number of a communicator, and how many ranks it has; 0 without one."""
+    """The number of a communicator and of its ranks; 0 if a call has no communicator."""
 
     number: int = 0
     ranks: int = 0
@@ -41,12 +41,13 @@ class _Communicator:
 
 @dataclass
 class Maker:
-    """The maker of the streams of a grid's ranks; it counts their calls and bytes.
+    """A builder of the streams of a grid's ranks, with sums over their calls.
 
-    - `bytes`, `even_bytes`: of all calls, and of calls whose size depends on a side that no profile
-      proves to be cut evenly.
-    - `off`: the bytes by which sizes may be off.
-    - `padded_calls`: calls whose size may be of whole blocks.
+    - `bytes`: the bytes of all calls.
+    - `even_bytes`: the bytes of calls whose size depends on a side that no profile proves to be cut
+      evenly.
+    - `off`: the bytes by which sizes may be wrong.
+    - `padded_calls`: the number of calls whose size may be one of whole blocks.
     """
 
     pattern: Pattern
@@ -64,15 +65,18 @@ class Maker:
         self._size_laws = self._calls.size_laws
 
     def assumed_even(self) -> tuple[int, ...]:
-        """Return the sides that sizes depend on and that no profile proves to be cut evenly."""
+        """Return the sides on which sizes depend and that no profile proves to be cut evenly."""
         return tuple(sorted(self._even))
 
     def unchecked(self) -> Unchecked:
-        """Return the counts of unchecked calls in the streams made so far."""
+        """Return the counts of unchecked calls in the streams that were built."""
         return Unchecked.of(self._calls.different(), self.bytes)
 
     def stream(self, rank: int) -> CallStream:
-        """Return the calls of a rank; raises AnalysisError: a call follows no law."""
+        """Return the calls of a rank.
+
+        Raises AnalysisError: a call follows no law.
+        """
         place = self.grid.place(rank)
         calls = self._calls.of(place)
         rows = self._size_laws.rows_at(rank)
@@ -142,7 +146,7 @@ class Maker:
         return _Communicator()
 
     def _numbered(self, members: frozenset[int]) -> _Communicator:
-        """Return the communicator of some ranks; all their calls have the same one."""
+        """Return the communicator of the given members, with one number for all their calls."""
         new = _Communicator(len(self._comms) + 1, len(members))
         return self._comms.setdefault(members, new)
 
@@ -161,7 +165,7 @@ class Maker:
         raise self._refused(call, why)
 
     def _refused(self, call: PlaceCall, why: str, hint: str | None = None) -> AnalysisError:
-        """Return the error of a call; parameters as `PlaceCalls.refused`."""
+        """Return the error for a call; parameters as for `PlaceCalls.refused`."""
         return self._calls.refused(call, why, hint)
 
     # Sizes ---------------------------------------------------------------------------------------
@@ -189,7 +193,10 @@ class Maker:
         return round(value)
 
     def _face_term(self, along: int | None) -> int:
-        """Return the term that is the face which a message along a side crosses; else constant."""
+        """Return the index of the term for the face that a message along a side crosses.
+
+        It is the constant term without a message.
+        """
         if along is None:
             return 0
         sides = range(len(self.grid.sides))
@@ -197,7 +204,7 @@ class Maker:
         return 1 + products(len(sides)).index(across)
 
     def _check_whole(self, call: PlaceCall, value: float, law: Law) -> None:
-        """Refuse a size in bytes that is not a number of whole elements, or that vanishes."""
+        """Refuse a size that is negative, zero by a law of growth, or not of whole elements."""
         element = self._size_laws.element(call.key)
         vanishes = value == 0 and law.terms != (0,)
         if value >= 0 and not value % element and not vanishes:
@@ -211,7 +218,7 @@ class Maker:
     # Counts --------------------------------------------------------------------------------------
 
     def _count(self, rank: int, call: PlaceCall, laws: Sequence[Sequence[Law]], size: int) -> None:
-        """Add a made call's bytes to the counts, and whether a law of it is unchecked."""
+        """Add the bytes of a call to the sums, and count the call if a law of it is unchecked."""
         call.made += call.times
         if call.key.step.kind in FILES:
             return
@@ -238,7 +245,7 @@ class Maker:
         return call.why_unchecked_tags_or_sizes(laws)
 
     def _sides_assumed_even(self, law: Law) -> set[int]:
-        """Return the sides that a size depends on and of which no profile proves an even cut."""
+        """Return the sides on which a size depends and that no profile proves to be cut evenly."""
         shares = products(len(self.grid.sides))
         sides: set[int] = set()
         for term in law.terms:
@@ -247,7 +254,7 @@ class Maker:
         return {side for side in sides if not self._is_cut_shown(side, law.cut)}
 
     def _is_cut_shown(self, side: int, cut: int) -> bool:
-        """Whether the profiles show the cells of a side, or that its new parts are equal."""
+        """Whether the profiles show the cells of a side, or that the new parts are equal."""
         if self._size_laws.cuts.ways[cut][side] is not None:
             return True
         lengths = [grid.sides[side] for grid in self.pattern.grids]
@@ -255,10 +262,10 @@ class Maker:
 
 
 def _size(law: Law, rows: _Rows) -> float:
-    """Return the size that a law gives for a rank, in bytes."""
+    """Return the size of a call on a rank by a law, in bytes."""
     return float(law.at(rows[law.cut]))
 
 
 def _sizes(laws: Sequence[Law], rows: _Rows) -> set[float]:
-    """Return the different sizes that laws give for a rank, in bytes."""
+    """Return the different sizes of a call on a rank by several laws, in bytes."""
     return {round(_size(law, rows), _PLACES) for law in laws}

@@ -1,4 +1,4 @@
-"""Rules for the ranks of a communicator: all ranks, ranks along some sides, blocks or strides."""
+"""Rules for the members of a communicator: all ranks, ranks along sides, blocks or strides."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from bareline.predict.scaling.grid import Grid
 
 @dataclass(frozen=True, slots=True, order=True)
 class MembersRule:
-    """A rule by which ranks share a communicator.
+    """A rule that determines the ranks of a communicator.
 
     - `kind`: ``sides``: all ranks along `sides`; ``block``, ``blocks``: neighbours in the order of
       ranks, `number` in each block or `number` blocks; ``stride``, ``strides``: every n-th rank,
-      with n as `number` or as this part of all ranks.
+      where n is `number`, or the number of ranks divided by `number`.
     """
 
     kind: str
@@ -23,7 +23,7 @@ class MembersRule:
     number: int = 0
 
     def members(self, grid: Grid, rank: int) -> frozenset[int] | None:
-        """Return the ranks in a rank's communicator; None where the ranks do not divide evenly."""
+        """Return the ranks in the communicator of `rank`; None if no such division is possible."""
         if self.kind == "sides":
             return frozenset(_along(grid, rank, self.sides))
         if grid.ranks % self.number:
@@ -42,13 +42,13 @@ class MembersRule:
 
 
 def _block(rank: int, size: int) -> frozenset[int]:
-    """Return the ranks of a rank's block of neighbours."""
+    """Return the block of neighbours that contains a rank."""
     begin = rank - rank % size
     return frozenset(range(begin, begin + size))
 
 
 def _along(grid: Grid, rank: int, sides: Sequence[int]) -> Iterator[int]:
-    """Yield the ranks whose place differs from a rank's along some sides only, and the rank."""
+    """Yield a rank and the ranks whose coordinates differ from it only along some sides."""
     if len(sides) == len(grid.sides):
         yield from range(grid.ranks)
         return
@@ -62,14 +62,14 @@ def _along(grid: Grid, rank: int, sides: Sequence[int]) -> Iterator[int]:
 
 
 def rules_of(grid: Grid, rank: int, members: frozenset[int]) -> Iterator[MembersRule]:
-    """Yield the rules that give the members of a rank's communicator, the simplest first."""
+    """Yield the rules that explain the members of a rank's communicator, the simplest first."""
     for rule in _possible_rules(grid, len(members)):
         if rule.members(grid, rank) == members:
             yield rule
 
 
 def _possible_rules(grid: Grid, size: int) -> Iterator[MembersRule]:
-    """Yield the rules by which a communicator may have a number of ranks."""
+    """Yield the rules for communicators of `size` ranks."""
     sides = range(len(grid.sides))
     for count in (len(sides), *range(1, len(sides))):
         for along in combinations(sides, count):
@@ -84,6 +84,6 @@ def _possible_rules(grid: Grid, size: int) -> Iterator[MembersRule]:
 
 
 def common(rules: Sequence[Sequence[MembersRule]]) -> tuple[MembersRule, ...]:
-    """Return the rules that all sequences contain, in the order of the first."""
+    """Return the rules that all sequences contain, in the order of the first sequence."""
     shared = set(rules[0]).intersection(*rules[1:])
     return tuple(rule for rule in rules[0] if rule in shared)

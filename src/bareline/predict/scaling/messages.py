@@ -1,4 +1,4 @@
-"""The calls of a period on more ranks, by function: the basis of a prediction, for inspection."""
+"""The calls of a predicted period by function, which a user can inspect."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ _SHOWN_KINDS = (*POINT_TO_POINT, "collective", "communicator", "mpi-io", "posix-
 
 @dataclass(frozen=True, slots=True)
 class MessageRow:
-    """``predict --ranks N --messages``: the calls of a function in a period of all ranks.
+    """``predict --ranks N --messages``: the calls of all ranks to one function in a period.
 
-    - `calls`, `sent_bytes`: of all ranks; `calls_of_rank`: of the rank with fewest and with most.
-    - `calls_profiled`: of the rank with most, on each profiled count.
+    - `calls`, `sent_bytes`: the sums over all ranks.
+    - `calls_of_rank`: the calls of the rank with fewest and of the rank with most calls.
+    - `calls_profiled`: the calls of the rank with most calls, for each profiled number of ranks.
     - `sizes`: the smallest and the largest size of a call.
-    - `partners`: to how many ranks a rank sends or from how many it receives, fewest and most.
-    - `communicators`: the sizes of the communicators that it is called on.
-    - `times_largest`: how many times the ranks of the largest profile these are.
+    - `partners`: the least and the greatest number of ranks with which a rank exchanges messages.
+    - `communicators`: the sizes of the communicators over which the function is called.
+    - `times_largest`: the number of ranks as a multiple of the largest profile's.
     - `unchecked_share`, `unchecked_byte_share`: the shares of all calls and of their bytes that
-      rest on unchecked laws.
-    - `assumed_even`: sides whose cut into equal parts no profile proves; `assumed_even_share`: of
-      the bytes, the share that depends on one.
+      depend on unchecked laws.
+    - `assumed_even`: sides whose cut into equal parts no profile proves; `assumed_even_share`: the
+      share of the bytes that depends on such a side.
     - `assumptions`: the assumptions of the whole period, a sentence each.
     """
 
@@ -82,7 +83,7 @@ def _functions(trace: Trace) -> dict[str, _Function]:
 
 
 def message_rows(program: Scaled, grown: Grown) -> Iterator[MessageRow]:
-    """Yield a row for each function of a made period, the most bytes first."""
+    """Yield a row for each function of a predicted period, the most bytes first."""
     profiled = {period.ranks: _functions(period.trace) for _, period in program.counts}
     ranks = grown.grid.ranks
     assumptions = tuple(basis(program, grown))
@@ -117,7 +118,7 @@ def _least_and_most(numbers: Collection[int]) -> tuple[int, int]:
 
 
 def _most_calls(profiled: Mapping[int, Mapping[str, _Function]], call: str) -> dict[str, int]:
-    """Return how often a rank calls a function at most, by the profiled number of ranks."""
+    """Return the most calls of a rank to a function, by the profiled number of ranks."""
     most: dict[str, int] = {}
     for ranks, functions in profiled.items():
         function = functions.get(call, _Function())
@@ -126,7 +127,7 @@ def _most_calls(profiled: Mapping[int, Mapping[str, _Function]], call: str) -> d
 
 
 def basis(program: Scaled, grown: Grown) -> Iterator[str]:
-    """Yield the assumptions of a made period, a sentence each."""
+    """Yield the assumptions of a predicted period, a sentence for each."""
     ranks = grown.grid.ranks
     profiled = ", ".join(str(grid.ranks) for grid in program.known)
     grids = ", ".join(map(str, program.known))

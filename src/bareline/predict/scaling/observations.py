@@ -1,4 +1,4 @@
-"""Profiled calls: which of them may share laws, and the ranks that they concern."""
+"""The profiled calls: the calls that may share laws, and the ranks that each call concerns."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ _Rules = tuple[MembersRule, ...]
 
 @dataclass
 class Observations:
-    """The calls of all counts.
+    """The calls of all profiles.
 
-    - `keys`: for each place, the keys of its calls, in order; `samples`: the calls of each key.
-    - `alike`: for each call of a place, the calls of all places that are the same n-th step.
-    - `shared`: for each key, the relations and rules that its calls follow in all its places.
+    - `keys`: for each place, the keys of its calls, in order.
+    - `samples`: the calls of each key.
+    - `alike`: for each call of a place, the calls of all places that have the same step and number.
+    - `shared`: for each key, the relations and rules that all its calls follow.
     """
 
     pattern: Pattern
@@ -49,20 +50,20 @@ class Observations:
         self._tags: dict[tuple[TagSample, ...], tuple[TagLaw, ...]] = {}
 
     def _ranks(self) -> Iterator[tuple[int, RankOfCount]]:
-        """Yield all profiled ranks, each with the number of its count."""
+        """Yield all profiled ranks, each with the index of its profile."""
         for job, count in enumerate(self.pattern.counts):
             for rank in count.ranks():
                 yield job, rank
 
     def _calls(self) -> Iterator[tuple[PlaceNumber, ProfiledCall]]:
-        """Yield all profiled calls, each with its place and its number there."""
+        """Yield all profiled calls, each with its place and its number in that place."""
         for job, rank in self._ranks():
             place = rank.place
             for number, shape in enumerate(rank.shapes):
                 yield (place, number), ProfiledCall(job, rank.rank, place, shape)
 
     def _alike_steps(self) -> dict[PlaceNumber, _Samples]:
-        """Return, for each call of a place, the calls of all places that are the same n-th step."""
+        """Return for each call of a place the calls of all places with the same step and number."""
         steps: dict[PlaceNumber, _NthStep] = {}
         for place, keys in self.keys.items():
             seen: Counter[Step] = Counter()
@@ -77,7 +78,7 @@ class Observations:
     # Whom calls concern --------------------------------------------------------------------------
 
     def _shared_by_key(self) -> dict[Key, Concern]:
-        """Return, for each key, the relations and rules that its calls follow in all places."""
+        """Return for each key the relations and rules that all its calls follow."""
         shared: dict[Key, Concern] = {}
         for place, template in self.pattern.templates.items():
             for key, concern in zip(self.keys[place], template.concerns, strict=True):
@@ -85,7 +86,7 @@ class Observations:
         return shared
 
     def _rules_by_communicator(self) -> dict[tuple[int, int], set[MembersRule]]:
-        """Return, for each count and communicator, the rules that all calls over it follow."""
+        """Return for each profile and communicator the rules that all its calls follow."""
         by_comm: dict[tuple[int, int], set[MembersRule]] = {}
         for job, rank in self._ranks():
             concerns = self.pattern.templates[rank.place].concerns
@@ -97,7 +98,7 @@ class Observations:
         return by_comm
 
     def narrowed(self, place: Place, number: int, rules: _Rules | None) -> _Rules | None:
-        """Return the rules that other places' calls over the same communicators also follow."""
+        """Return the rules, out of `rules`, that all calls over the same communicators follow."""
         if rules is None:
             return None
         for job, rank in self._ranks():
@@ -109,7 +110,7 @@ class Observations:
     # Sizes and tags ------------------------------------------------------------------------------
 
     def uneven(self) -> list[CallSizes]:
-        """Return the sizes of each call whose ranks have several sizes on a count."""
+        """Return the sizes of each call whose size differs between the ranks of a profile."""
         calls = set(map(self._sizes_of, self.samples.values()))
         return sorted(filter(_differ, calls))
 
@@ -121,7 +122,7 @@ class Observations:
         return tuple(map(CountSizes, self.grids, by_rank))
 
     def tag_laws_of(self, samples: _Samples, *, sends: bool) -> tuple[TagLaw, ...]:
-        """Return the simplest laws of the tags that calls send with, or receive with."""
+        """Return the simplest laws of the tags with which calls send, or receive."""
         rows = []
         for sample in samples:
             ranks = self.grids[sample.job].ranks
@@ -138,7 +139,7 @@ def _differ(call: CallSizes) -> bool:
 
 
 def _numbered(template: Template) -> Iterator[Key]:
-    """Yield the keys of a place's calls; equal ones are numbered."""
+    """Yield the keys of a place's calls; equal calls are numbered."""
     seen: Counter[tuple[object, ...]] = Counter()
     for step, concern in zip(template.steps, template.concerns, strict=True):
         to = concern.to.chosen if concern.to is not None else None

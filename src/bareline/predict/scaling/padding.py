@@ -1,4 +1,4 @@
-"""Laws of messages that are padded to whole blocks: each is a share of the problem, rounded up."""
+"""Laws of messages that are padded: each is a share of the problem, rounded up to blocks."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ _BLOCKS = [1 << power for power in range(6, 17)]
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """The least and the most bytes of the whole of which shares are padded to some sizes."""
+    """The least and the most bytes of a whole whose padded shares have the profiled sizes."""
 
     least: float
     most: float
 
     @classmethod
     def of(cls, shares: Floats, values: Floats, block: int) -> _Whole | None:
-        """Return the range that shares and their sizes leave; None where no whole fits."""
+        """Return the range of the whole that shares and sizes allow; None if no whole fits."""
         least = math.floor(float(((values - block) / shares).max()) + EXACT) + 1.0
         most = float(math.floor(float((values / shares).min()) + EXACT))
         return cls(least, most) if least <= most else None
 
     @property
     def ends(self) -> list[float]:
-        """Both ends of the range, or its only value."""
+        """Both ends of the range, or the only value."""
         return sorted({self.least, self.most})
 
 
 def padded_laws(table: SizeTable, terms: LawTerms) -> list[Law]:
-    """Return laws of sizes that are rounded up to whole blocks; none where no block gives them.
+    """Return laws of sizes that are rounded up to whole blocks; empty if no block explains them.
 
-    Each is a share of the problem. The sizes leave a range for the whole, of which the laws with
-    the least and with the most are returned: they agree where the range determines the size.
+    Each law is a share of the problem. The sizes allow a range for the whole. The laws with the
+    least and the greatest whole are returned; they agree if the range determines the size.
     """
     if table.values.min() <= 0 or table.values.min() == table.values.max():
         return []
@@ -50,7 +50,7 @@ def padded_laws(table: SizeTable, terms: LawTerms) -> list[Law]:
 
 
 def _blocks_of(sizes: Floats) -> Iterator[int]:
-    """Yield the blocks of which all sizes are multiples."""
+    """Yield the block sizes of which all sizes are multiples."""
     for block in _BLOCKS:
         if not np.any(sizes % block):
             yield block
@@ -65,7 +65,7 @@ def _laws_of_block(table: SizeTable, term: int, block: int) -> list[Law]:
 
 
 def _is_padding_checked(table: SizeTable, term: int, block: int) -> bool:
-    """Whether the other counts alone give the sizes of some count."""
+    """Whether the other profiles alone explain the sizes of some profile."""
     shares = table.rows[:, term]
     for left in table.by_count:
         rest = ~left
@@ -81,9 +81,11 @@ def _is_padding_checked(table: SizeTable, term: int, block: int) -> bool:
 
 
 def may_be_padding(table: SizeTable, there: Floats, terms: LawTerms) -> bool:
-    """Whether one size on all counts may be a share in whole blocks that has fewer on a new grid.
+    """Whether a size that is equal in all profiles may be a padded share of the problem.
 
-    - `there`: the terms' values on the new grid.
+    Such a share has fewer blocks on the new grid.
+
+    - `there`: the values of the terms on the new grid.
     """
     size = table.values[0]
     if not size or (table.values != size).any():

@@ -1,7 +1,8 @@
-"""The calls of a program's ranks by their place on its grid, from several counts at once.
+"""The calls of a program's ranks by their place on the grid, from several profiles.
 
-All ranks of a place (a corner, an edge, a face, the inside) make the same calls, on every count.
-The ranks that a call concerns follow a relation (`relations`, `members`) that is the same for all.
+All ranks of a place (a corner, an edge, a face, the inside) make the same calls, in every profile.
+The ranks that a call concerns follow the same relation (`relations`, `members`) for all ranks of
+the place.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ from bareline.vocabulary.errors import AnalysisError, one_line
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """The ranks that a call concerns; None where it has no such end, or no communicator."""
+    """The ranks that a call concerns.
+
+    A field is None if the call does not have that end, or no communicator.
+    """
 
     to: End | None = None
     from_: End | None = None
@@ -39,17 +43,17 @@ class Concern:
     comm: tuple[MembersRule, ...] | None = None
 
     def end(self, name: EndName) -> End | None:
-        """Return an end."""
+        """Return the end of the call with a name."""
         end: End | None = getattr(self, name)
         return end
 
     @property
     def ends(self) -> tuple[End | None, ...]:
-        """All ends."""
+        """All ends of the call."""
         return (self.to, self.from_, self.root)
 
     def also(self, other: Concern) -> Concern:
-        """Return the relations and rules that the calls of two places share."""
+        """Return the relations and rules that are both in this concern and in `other`."""
         comm = self.comm
         if comm is not None and other.comm is not None:
             comm = tuple(rule for rule in comm if rule in other.comm)
@@ -67,9 +71,10 @@ def _both(end: End | None, other: End | None) -> End | None:
 
 @dataclass(frozen=True)
 class Template:
-    """The calls of the ranks of a place, with the ranks that each concerns.
+    """The calls of the ranks of a place, with the ranks that each call concerns.
 
-    - `longest`: the longest sides on which they were seen; `counts`: on how many counts.
+    - `longest`: the longest sides on which the calls were profiled.
+    - `counts`: the number of profiles with the calls.
     """
 
     steps: tuple[Step, ...]
@@ -78,7 +83,10 @@ class Template:
     counts: int
 
     def is_checked(self, place: Place) -> bool:
-        """Whether a second rank makes these calls: next to it along each side, or on a count."""
+        """Whether a second rank makes the calls: next to the first rank, or in another profile.
+
+        A place that is inside along some side is checked by the next rank along each such side.
+        """
         if 1 not in place:
             return self.counts > 1
         pairs = zip(place, self.longest, strict=True)
@@ -87,24 +95,24 @@ class Template:
 
 @dataclass(frozen=True)
 class Pattern:
-    """The calls of the ranks of each place, on several counts; the largest count is the last."""
+    """The calls of the ranks of each place, from several profiles; the largest profile is last."""
 
     counts: tuple[ProfiledCount, ...]
     templates: Mapping[Place, Template]
 
     @property
     def grids(self) -> list[Grid]:
-        """The grids of the counts."""
+        """The grids of the profiles."""
         return [count.grid for count in self.counts]
 
     @property
     def grid(self) -> Grid:
-        """The grid of the largest count."""
+        """The grid of the largest profile."""
         return self.counts[-1].grid
 
     @property
     def period(self) -> ProgramPeriod:
-        """The period of the largest count."""
+        """The period of the largest profile."""
         return self.counts[-1].job.period
 
     def is_checked(self, place: Place) -> bool:
@@ -113,7 +121,7 @@ class Pattern:
 
     @property
     def ways(self) -> int:
-        """The number of different relations that its messages follow."""
+        """The number of different relations that the messages follow."""
         ways: set[tuple[Relation, ...]] = set()
         for template in self.templates.values():
             for concern in template.concerns:
@@ -123,7 +131,7 @@ class Pattern:
 
 
 def recognise(largest: JobCalls, others: Sequence[JobCalls] = ()) -> Pattern:
-    """Return the pattern of a program on its largest count and on the other counts that fit it.
+    """Return the pattern of a program, from its largest profile and the other profiles that fit.
 
     Raises AnalysisError: no message shows a grid, or no grid fits; the error names the first call
     that does not fit.
@@ -153,7 +161,7 @@ def recognise(largest: JobCalls, others: Sequence[JobCalls] = ()) -> Pattern:
 
 
 def _has_messages(period: ProgramPeriod) -> bool:
-    """Whether a rank sends to another rank alone."""
+    """Whether a rank sends a message to a single other rank."""
     for stream in period.trace.streams:
         if any(shape.kind in POINT_TO_POINT for shape in stream.shapes):
             return True
@@ -171,14 +179,14 @@ def _ends(pattern: Pattern) -> int:
 
 
 def _with_others(pattern: Pattern, others: Sequence[JobCalls]) -> Pattern:
-    """Return a pattern with the other counts that fit it, each on the first grid that fits."""
+    """Return the pattern with the other profiles that fit, each on the first grid that fits."""
     for job in sorted(others, key=lambda other: -other.period.ranks):
         pattern = _with_count(pattern, job)
     return pattern
 
 
 def _with_count(pattern: Pattern, job: JobCalls) -> Pattern:
-    """Return a pattern with a further count on the first grid that fits, or as it is."""
+    """Return the pattern with a further profile on the first grid that fits, or unchanged."""
     for grid in grids(job.period.ranks, len(pattern.grid.sides)):
         counts = (ProfiledCount(grid, job), *pattern.counts)
         with suppress(_Misfit):
@@ -190,7 +198,7 @@ def _with_count(pattern: Pattern, job: JobCalls) -> Pattern:
 
 
 class _Misfit(Exception):
-    """Ranks of a place make different calls, or calls that follow no relation."""
+    """Raised if ranks of a place make different calls, or calls that follow no relation."""
 
     def __init__(self, call: str) -> None:
         super().__init__(call)
@@ -198,12 +206,15 @@ class _Misfit(Exception):
 
     @classmethod
     def of_communicator(cls, call: str) -> _Misfit:
-        """Return the misfit of a call's communicator."""
+        """Return the error for a call whose communicator follows no rule."""
         return cls(f"the communicator of {call}")
 
 
 def _templates(counts: Sequence[ProfiledCount]) -> dict[Place, Template]:
-    """Return the calls of each place; raises _Misfit: a call does not fit."""
+    """Return the calls of each place.
+
+    Raises _Misfit: a call does not fit.
+    """
     by_place: dict[Place, list[RankOfCount]] = {}
     for count in counts:
         for rank in count.ranks():
@@ -233,7 +244,7 @@ def _template(ranks: Sequence[RankOfCount]) -> Template:
 
 
 def _communicators(ranks: Sequence[RankOfCount]) -> dict[int, tuple[MembersRule, ...]]:
-    """Return, for each call over several ranks, the rules of its communicator."""
+    """Return the rules of the communicator of each call that has one."""
     rules: dict[int, tuple[MembersRule, ...]] = {}
     by_comms: dict[tuple[int, ...], tuple[MembersRule, ...]] = {}
     for number, step in enumerate(ranks[0].calls.steps):
@@ -251,7 +262,7 @@ def _communicators(ranks: Sequence[RankOfCount]) -> dict[int, tuple[MembersRule,
 def _ends_of_calls(
     ranks: Sequence[RankOfCount], name: EndName, has_end: Callable[[Step], bool]
 ) -> dict[int, End]:
-    """Return one end of each call that has it, by the call's number."""
+    """Return the end `name` of each call that has this end, by the number of the call."""
     steps = ranks[0].calls.steps
     numbers = [number for number, step in enumerate(steps) if has_end(step)]
     if not numbers:
@@ -272,7 +283,7 @@ def _ends_of_calls(
 
 
 def first_other(steps: Sequence[Step], others: Sequence[Step]) -> str:
-    """Name the first call that two ranks do not share, or both where each makes another one."""
+    """Name the first calls in which two ranks differ."""
     for step, other in zip_longest(steps, others):
         if step == other:
             continue
@@ -284,12 +295,12 @@ def first_other(steps: Sequence[Step], others: Sequence[Step]) -> str:
 
 
 def collectives_of(job: JobCalls) -> Counter[str]:
-    """Return how often rank 0 calls each collective in a period."""
+    """Return the number of calls of rank 0 to each collective in a period."""
     return Counter(step.call for step in job.ranks[0].steps if step.kind == "collective")
 
 
 def program_of(period: ProgramPeriod) -> str:
-    """Name a period's program."""
+    """Return the name of a period's program."""
     return one_line(period.trace.command.split(" ", 1)[0].rsplit("/", 1)[-1])[:60]
 
 
@@ -303,7 +314,7 @@ def _refused(period: ProgramPeriod, why: str) -> AnalysisError:
 
 
 def share_of(period: ProgramPeriod, kinds: Sequence[str]) -> float:
-    """Return the share of a period's time that calls of some kinds take."""
+    """Return the share of a period's time in calls of some kinds."""
     spent = whole = 0.0
     for stream in period.trace.streams:
         chosen = np.array([shape.kind in kinds for shape in stream.shapes])[stream.shape]

@@ -24,10 +24,11 @@ _PERIODS = 3
 
 @dataclass(frozen=True, slots=True)
 class PeriodTime:
-    """A period's time on a platform, in s, and its parts.
+    """The time of a period on a platform, in s, and its parts.
 
-    Computing is the period without any call. The rest is divided among functions in proportion to
-    the time saved without each: without one function, another may wait longer.
+    The part of computing is the time of the period without any calls. The rest is divided among
+    functions in proportion to the time that is saved without each function. This is necessary
+    because without one function the ranks may wait longer in another.
     """
 
     period_s: float
@@ -35,7 +36,7 @@ class PeriodTime:
 
     @classmethod
     def of(cls, trace: Trace, run: Run) -> PeriodTime:
-        """Return the time of a trace and its parts."""
+        """Return the time of a trace and the parts of the time."""
         period_s = time_of_period(trace, run)
 
         def without_s(is_removed: _Predicate) -> float:
@@ -55,7 +56,7 @@ class PeriodTime:
 
     @property
     def computing_s(self) -> float:
-        """The part of computing."""
+        """The part of computing, in s."""
         return self.parts_s[COMPUTING]
 
     def shares(self) -> dict[str, float]:
@@ -69,7 +70,7 @@ def shapes_of(trace: Trace) -> set[Shape]:
 
 
 def _blocks_all(shape: Shape) -> bool:
-    """Whether a call is a collective that is waited for."""
+    """Whether a call is a collective in which the rank waits for its end."""
     return shape.kind == "collective" and not shape.posts
 
 
@@ -85,7 +86,7 @@ def _is_call(name: str) -> _Predicate:
 
 
 def time_of_period(trace: Trace, run: Run) -> float:
-    """Return the time of one period among several, in s."""
+    """Return the time of one period in s, if several periods follow each other."""
 
     def repeated(stream: CallStream) -> CallStream:
         return replace(
@@ -104,7 +105,10 @@ def _each(trace: Trace, change: Callable[[CallStream], CallStream]) -> Trace:
 
 
 def resized(trace: Trace, *, computing: float, sizes: float = 1.0) -> Trace:
-    """Return a trace with computing, and sizes of messages between two ranks, multiplied."""
+    """Return the trace with computing times multiplied by `computing`, message sizes by `sizes`.
+
+    Only sizes of messages between two ranks are multiplied.
+    """
 
     def resized_shape(shape: Shape) -> Shape:
         if sizes == 1 or shape.kind not in POINT_TO_POINT:
@@ -127,7 +131,7 @@ _REST = Shape("compute", "compute", False, NOBODY, NOBODY, NOBODY, -1, -1, 0, 0,
 
 
 def _without(trace: Trace, is_removed: _Predicate) -> Trace:
-    """Return a trace without some calls; the computing between the removed calls stays."""
+    """Return the trace without some calls; the computing before the removed calls stays."""
 
     def reduced(stream: CallStream) -> CallStream:
         stays = np.array([not is_removed(shape) for shape in stream.shapes], bool)[stream.shape]

@@ -13,12 +13,15 @@ from bareline.predict.scaling.tags import TagLaw
 
 @dataclass(eq=False, slots=True)
 class PlaceCall:
-    """A call of a place, with its laws, and the counts of calls made from it.
+    """A call of a place, with its laws, and the number of calls that were made from it.
 
-    - `number`: its number in the period; `sizes`: by root or not, of the size, sent, received.
-    - `times`: how often its place makes it, in `spent_s` altogether.
-    - `likely`: its size is that of a face, where several laws fit; `why`: why it is unchecked.
-    - `alone`: its communicator has its own rank alone; `padded`: see `may_be_padding`.
+    - `number`: the number of the call in the period.
+    - `sizes`: laws of the size, bytes sent and bytes received, by whether the rank is the root.
+    - `times`: how often the place makes the call, in `spent_s` altogether.
+    - `likely`: whether the size was assumed to be that of a face, because several laws fit.
+    - `why`: the reason why the call is unchecked.
+    - `alone`: whether the communicator contains only the rank itself.
+    - `padded`: see `may_be_padding`.
     """
 
     number: int
@@ -39,22 +42,22 @@ class PlaceCall:
 
     @property
     def is_completion(self) -> bool:
-        """Whether it is not a call, but the completion of a request."""
+        """Whether this is the completion of a request and not a call."""
         return self.key.step.kind == "done"
 
     @property
     def laws(self) -> tuple[object, ...]:
-        """The properties that distinguish it from other calls of its place."""
+        """The properties that distinguish the call from other calls of its place."""
         sizes = tuple((role, *map(id, laws)) for role, laws in sorted(self.sizes.items()))
         return (self.key.step, self.concern, self.send_tag, self.receive_tag, sizes)
 
     def add_to(self, other: PlaceCall) -> None:
-        """Count it as one more of another call that follows the same laws."""
+        """Add this call to the counts of `other`, a call that follows the same laws."""
         other.times += 1
         other.spent_s += self.spent_s
 
     def why_unchecked_tags_or_sizes(self, laws: Sequence[Sequence[Law]]) -> str:
-        """Return why a law of its sizes or tags is not checked; empty where all are."""
+        """Return the reason why a law of sizes or tags is not checked; "" if all are checked."""
         if self.likely:
             return "its size is taken as that of a face"
         # A law that is only near has the error of its counts as its band.

@@ -30,9 +30,9 @@ _AMOUNTS = range(3)
 
 @dataclass
 class PlaceCalls:
-    """The calls of each place, with the laws that give their sizes and tags.
+    """The calls of each place, with the laws of their sizes and tags.
 
-    - `spread`: by which share of their bytes messages differ from period to period.
+    - `spread`: the share of their bytes by which messages differ between periods.
     """
 
     pattern: Pattern
@@ -47,13 +47,16 @@ class PlaceCalls:
         self.times = _mean_times(self.pattern)
 
     def of(self, place: Place) -> list[PlaceCall]:
-        """Return the calls of a place; raises AnalysisError: a call follows no law."""
+        """Return the calls of a place.
+
+        Raises AnalysisError: a call follows no law.
+        """
         if place not in self._calls:
             self._calls[place] = self._made(place)
         return self._calls[place]
 
     def different(self) -> Iterator[PlaceCall]:
-        """Yield the calls of all places, each with its own laws; completions are left out."""
+        """Yield the calls of all places without repeated laws; completions are left out."""
         for calls in self._calls.values():
             for call in dict.fromkeys(calls):
                 if not call.is_completion:
@@ -84,7 +87,7 @@ class PlaceCalls:
         return calls
 
     def _call(self, place: Place, number: int) -> PlaceCall:
-        """Return a call of a place with the ranks that it concerns, without its laws."""
+        """Return a call of a place with the ranks that the call concerns, without its laws."""
         key = self._seen.keys[place][number]
         shared = self._seen.shared[key]
         alone = self.pattern.templates[place].concerns[number]
@@ -111,9 +114,10 @@ class PlaceCalls:
     def _laws_of_role(
         self, call: PlaceCall, samples: Sequence[ProfiledCall], place: Place
     ) -> tuple[list[Law], ...]:
-        """Return the laws of each amount of a call, by calls of as many places as possible.
+        """Return the laws of each amount of a call, from the calls of as many places as possible.
 
-        These have the same relations; else the same step; else they are of places equal on sides.
+        Calls with the same relations are used first, then calls of the same step, then calls of
+        places that are equal along some sides.
         """
         same_step = self._seen.alike[place, call.number]
         is_root = samples[0].is_root
@@ -146,7 +150,7 @@ class PlaceCalls:
         raise self.refused(call, why)
 
     def _are_means(self, call: PlaceCall, sizes: Sequence[int]) -> bool:
-        """Whether some of the sizes are not whole elements, as the means of several sizes are."""
+        """Whether some sizes are not whole elements, which shows that they are means of sizes."""
         element = self.size_laws.element(call.key)
         return any(size % element for size in sizes)
 
@@ -177,7 +181,7 @@ class PlaceCalls:
 
 
 def _listed(numbers: Iterable[int]) -> str:
-    """Return the first of some numbers, for a message."""
+    """Format the first of some numbers, for a message."""
     texts = list(map(str, numbers))
     if len(texts) > _SHOWN:
         texts = [*texts[:_SHOWN], "..."]
@@ -187,7 +191,7 @@ def _listed(numbers: Iterable[int]) -> str:
 def _by_role(
     call: PlaceCall, samples: Sequence[ProfiledCall]
 ) -> dict[bool, Sequence[ProfiledCall]]:
-    """Return the samples of a call by whether their rank is its root; a call may have no roots."""
+    """Return the samples of a call by whether their rank is the root; a call may have no root."""
     if not call.key.step.rooted:
         return {False: samples}
     by_role: dict[bool, list[ProfiledCall]] = {}
@@ -197,14 +201,14 @@ def _by_role(
 
 
 def _by_place(samples: Sequence[ProfiledCall], place: Place) -> Iterator[list[ProfiledCall]]:
-    """Yield the calls of places that are equal along one side, along two, and along all."""
+    """Yield the calls of places that are equal along one side, along two sides, and along all."""
     for count in range(1, len(place) + 1):
         for sides in combinations(range(len(place)), count):
             yield [sample for sample in samples if sample.is_at(place, sides)]
 
 
 def _mean_times(pattern: Pattern) -> dict[Place, _Times]:
-    """Return the mean times before and in each call, two rows, by place, of its largest count."""
+    """Return the mean times before and in each call (two rows) by place, of the largest profile."""
     means: dict[Place, _Times] = {}
     for count in pattern.counts:
         times: dict[Place, list[_Times]] = {}

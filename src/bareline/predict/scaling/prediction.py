@@ -1,8 +1,8 @@
-"""The time of a program on more ranks than it was profiled on, its shares, and the end of scaling.
+"""The time of a program on more ranks than were profiled, its shares, and the end of scaling.
 
-The period is made for each count (`ranks`) and replayed by an engine, simulated or on a measured
-ladder. Some periods are replayed and multiplied, never all. The cost of a function is the time by
-which the replay is shorter without its calls.
+A period is built for each number of ranks and replayed by an engine: simulated, or with the
+measured curves of a platform. A few periods are replayed and the time is multiplied. The cost of a
+function is the time by which the replay is shorter without its calls.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from bareline.vocabulary.errors import AnalysisError, UsageError
 
 @dataclass(frozen=True)
 class Target:
-    """A platform that replays traces.
+    """A platform on which traces are replayed.
 
-    - `run`: returns a trace's time in s.
-    - `simulated`: by SimGrid; else on the measured costs of messages.
-    - `notes`: the assumptions of its replays; each replay may add to them.
+    - `run`: returns the time of a trace in s.
+    - `simulated`: whether SimGrid replays, and not the measured costs of messages.
+    - `notes`: the assumptions of the replays; each replay may add assumptions.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Target:
 
     @property
     def clock(self) -> Literal["simulated", "replayed"]:
-        """The clock of its times."""
+        """The kind of clock of the target's times."""
         return "simulated" if self.simulated else "replayed"
 
 
@@ -55,16 +55,19 @@ _LEAST_GAIN = 1.05
 class GrownRanks:
     """``predict --ranks``: the time of a program on a number of ranks.
 
-    - `period_s`: replayed, between the bounds that computing, sizes and unchecked calls allow.
-    - `period_measured_s`: of a profile whose ranks had a core each.
-    - `efficiency`: of the smallest count's speed for each rank.
-    - `shares`: of a period, by computing, messages, and each collective function.
-    - `scaling_ends`: the count up to which more ranks bring something; None: all that are shown.
-    - `ended_by`: the part whose time grows from there on.
-    - `times_largest`: how many times the ranks of the largest profile.
-    - `unchecked_calls`: of a period, all ranks; their shares of calls, of bytes, of calls' time.
+    - `period_s`: the replayed time of a period, with bounds that computing, sizes and unchecked
+      calls allow.
+    - `period_measured_s`: the time in a profile whose ranks had a core each.
+    - `efficiency`: the speed of each rank over that on the smallest number of ranks.
+    - `shares`: the shares of a period: computing, messages, and each collective function.
+    - `scaling_ends`: the number of ranks up to which more ranks save time; null if that is true for
+      all rows.
+    - `ended_by`: the part whose time grows on more ranks than that.
+    - `times_largest`: the number of ranks as a multiple of the largest profile's.
+    - `unchecked_calls`: unchecked calls of all ranks in a period; the following keys have their
+      shares of calls, of bytes and of the time of calls.
     - `assumed_even`: sides, from 1, whose cut into equal parts no profile proves;
-      `assumed_even_share`: of the bytes, the share that depends on one.
+      `assumed_even_share`: the share of the bytes that depends on such a side.
     - `assumptions`: the assumptions of the period, a sentence each.
     """
 
@@ -101,9 +104,10 @@ class GrownRanks:
 
 @dataclass(frozen=True, slots=True)
 class ScalingPrediction:
-    """Times of a program by its number of ranks.
+    """The times of a program by its number of ranks.
 
-    - `grown`: the period of most ranks; `skipped`: counts that could not be made, and why.
+    - `grown`: the period on the most ranks.
+    - `skipped`: numbers of ranks without a period, with the reasons.
     """
 
     program: Scaled
@@ -123,10 +127,10 @@ def grown_period(
 ) -> Grown:
     """Return a program's period on more ranks.
 
-    - `grid`: their sides; None: by the rule of the profiled ones.
-    - `most_unchecked`: the share of calls and of bytes that may rest on unchecked laws.
+    - `grid`: the sides of the grid; if None, by the rule of the profiled grids.
+    - `most_unchecked`: the share of calls and of bytes that may depend on unchecked laws.
 
-    Raises AnalysisError, UsageError: the period cannot be made for `ranks` ranks.
+    Raises AnalysisError, UsageError: the period cannot be built for `ranks` ranks.
     """
     if grid is not None and grid.ranks != ranks:
         raise UsageError(
@@ -143,7 +147,7 @@ def grow(
     target: Target,
     most_unchecked: float = MOST_UNCHECKED,
 ) -> ScalingPrediction:
-    """Replay a program's period on more and more ranks, up to `ranks`.
+    """Return the times of a program's period, replayed on more and more ranks up to `ranks`.
 
     Parameters and errors are as for `grown_period`.
     """
@@ -179,7 +183,7 @@ class _Growth:
     points: list[GrownRanks] = field(default_factory=list)
 
     def add(self, grown: Grown) -> None:
-        """Replay a made period, and add its point."""
+        """Replay a predicted period, and add the point of its time."""
         trace = self._with_computing(grown)
         replayed = PeriodTime.of(trace, self.target.run)
         band = self._band_s(trace, replayed, grown)
@@ -223,23 +227,23 @@ class _Growth:
         )
 
     def _efficiency(self, ranks: int, period_s: float) -> float:
-        """Return the speed of each rank over that of the smallest count's."""
+        """Return the speed of each rank over the speed on the smallest number of ranks."""
         if not self.points:
             return 1.0
         first = self.points[0]
         return first.period_s * first.ranks / (period_s * ranks)
 
     def _with_computing(self, grown: Grown) -> Trace:
-        """Return the made period in which each rank computes as long as the law says.
+        """Return the period in which each rank computes as long as the law of computing requires.
 
-        The time is spread over its calls as on the largest profile.
+        The time is distributed over the calls as in the largest profile.
         """
         made_s = [stream.compute_s.sum() for stream in grown.trace.streams]
         mean_s = float(np.mean(made_s)) or 1.0
         return resized(grown.trace, computing=self.law.at(grown.grid.ranks) / mean_s)
 
     def _band_s(self, trace: Trace, replayed: PeriodTime, grown: Grown) -> tuple[float, float]:
-        """Return the shortest and longest period, as computing, sizes and unchecked calls allow."""
+        """Return the least and greatest time that computing, sizes and unchecked calls allow."""
         period_s = replayed.period_s
         ends_s = [period_s]
         error = self.law.error or 0.0
@@ -257,22 +261,22 @@ class _Growth:
         return min(ends_s) * (1 - waits), max(ends_s) * (1 + waits)
 
     def complete(self) -> tuple[GrownRanks, ...]:
-        """Return the points, each with the count where scaling ends, and the part that ends it."""
+        """Return the points, each with the number of ranks where scaling ends, and the reason."""
         ends, part = _end(self.points)
         return tuple(replace(point, scaling_ends=ends, ended_by=part) for point in self.points)
 
 
 def _measured_s(profiled: ProgramPeriod | None) -> float | None:
-    """Return the time of a period whose ranks had a core each."""
+    """Return the time of a period whose ranks had a core each, else None."""
     if profiled is None or profiled.shared:
         return None
     return profiled.time_s
 
 
 def _end(points: Sequence[GrownRanks]) -> tuple[int | None, str | None]:
-    """Return the count from which on twice the ranks bring less than 5 %, and the part that grows.
+    """Return the number of ranks beyond which doubling saves less than 5 %, and the growing part.
 
-    Both are None where every count brings more.
+    Both are None if every doubling saves more.
     """
     for smaller, larger in pairwise(points):
         doublings = np.log2(larger.ranks / smaller.ranks)
@@ -282,7 +286,7 @@ def _end(points: Sequence[GrownRanks]) -> tuple[int | None, str | None]:
 
 
 def _grown_part(smaller: GrownRanks, larger: GrownRanks) -> str:
-    """Return the part of a period that takes most more time on more ranks."""
+    """Return the part of a period whose time increases most on more ranks."""
     more_s: dict[str, float] = {}
     for name, share in larger.shares.items():
         before_s = smaller.shares.get(name, 0.0) * smaller.period_s

@@ -1,8 +1,8 @@
-"""A program's period on more ranks than it was profiled on.
+"""A program's period on more ranks than were profiled.
 
 The calls of each rank follow from its place on the grid (`pattern`). The bytes of a call follow a
-law in the sides of the grid, never in the number of ranks (`maker`). Such a law is exact at every
-profiled count, or the call is refused by name.
+law in the sides of the grid, never in the number of ranks (`maker`). Such a law is exact in every
+profile; otherwise the call is refused by name.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _ALL_PLACES = 3
 
 @dataclass(frozen=True)
 class Grown:
-    """A period made for another grid.
+    """A period that was built for another grid.
 
-    - `trace`: on `grid`; computing as on the largest profile.
-    - `unchecked`: the calls that rest on laws that the profiles do not check.
-    - `off`: by which share the bytes of its calls may be off, where sizes follow no law exactly.
-    - `assumed_even`: sides that no profile cuts into parts of which these are equal parts;
-      `even_share`: of the bytes, the share that depends on such a side.
-    - `cautions`: further assumptions, with the calls that rest on each.
+    - `trace`: the period on `grid`, with the computing of the largest profile.
+    - `unchecked`: the calls that depend on laws that the profiles do not check.
+    - `off`: the share by which the bytes may be wrong, if sizes follow no law exactly.
+    - `assumed_even`: sides whose cut into equal parts no profile proves.
+    - `even_share`: the share of the bytes that depends on such a side.
+    - `cautions`: further assumptions, with the calls that depend on each.
     """
 
     grid: Grid
@@ -59,19 +59,22 @@ class Grown:
 
 @dataclass(frozen=True)
 class Scaled:
-    """Periods of one program at several counts; `pattern` is of those that fit each other."""
+    """The profiled periods of one program on several numbers of ranks.
+
+    `pattern` is the pattern of the periods that fit each other.
+    """
 
     periods: tuple[ProgramPeriod, ...]
     pattern: Pattern
 
     @property
     def counts(self) -> tuple[tuple[Grid, ProgramPeriod], ...]:
-        """The counts whose ranks call the same, with their grids."""
+        """The grids and periods of the profiles whose ranks make the same calls."""
         return tuple((count.grid, count.job.period) for count in self.pattern.counts)
 
     @property
     def known(self) -> list[Grid]:
-        """The grids of those counts."""
+        """The grids of the profiles whose ranks make the same calls."""
         return self.pattern.grids
 
     def profiled_on(self, grid: Grid) -> ProgramPeriod | None:
@@ -80,18 +83,18 @@ class Scaled:
 
     @property
     def largest(self) -> ProgramPeriod:
-        """The period of most ranks."""
+        """The period on the most ranks."""
         return self.pattern.period
 
     @property
     def left_out(self) -> tuple[int, ...]:
-        """The counts whose ranks make other calls."""
+        """The numbers of ranks of profiles whose ranks make different calls."""
         included = {grid.ranks for grid in self.known}
         return tuple(period.ranks for period in self.periods if period.ranks not in included)
 
     @property
     def spread(self) -> float:
-        """By which share of their bytes messages differ from period to period."""
+        """The share of their bytes by which messages differ between periods."""
         return max(period.spread for period in self.periods)
 
     def grid(self, ranks: int) -> Grid:
@@ -99,7 +102,7 @@ class Scaled:
         return grid_by_rule(self.known, ranks)
 
     def recommended(self, ranks: int) -> str:
-        """Return the advice to profile the counts that would check the laws."""
+        """Return the advice to profile the numbers of ranks that would check the laws."""
         if is_checked(self.known):
             return "profile one more number of ranks, with another length of each side"
         given = {period.ranks for period in self.periods}
@@ -109,7 +112,7 @@ class Scaled:
         return f"profile on {' and '.join(map(str, counts))} ranks as well"
 
     def grown(self, grid: Grid, most_unchecked: float = MOST_UNCHECKED) -> Grown:
-        """Return a grid's period.
+        """Return the period on a grid.
 
         Raises
         ------
@@ -179,7 +182,10 @@ class Scaled:
 
 
 def scaled(periods: Sequence[ProgramPeriod]) -> Scaled:
-    """Return the pattern of some periods; raises AnalysisError: a single count, or no grid."""
+    """Return the pattern of some periods.
+
+    Raises AnalysisError: there is only one number of ranks, or no grid fits.
+    """
     ordered = sorted(periods, key=lambda period: period.ranks)
     _check_periods(ordered)
     jobs = [JobCalls.of(period) for period in ordered]
@@ -204,7 +210,7 @@ def scaled(periods: Sequence[ProgramPeriod]) -> Scaled:
 
 
 def _cutting_counts(grid: Grid, periods: Sequence[ProgramPeriod]) -> str:
-    """Return two counts that were not given and that cut as many sides into three or more."""
+    """Name two numbers of ranks that were not given and that cut each side into three or more."""
     given = {period.ranks for period in periods}
     smallest = _ALL_PLACES ** len(grid.sides)
     cutting = (
@@ -220,7 +226,10 @@ def _cuts_all_sides(ranks: int, sides: int) -> bool:
 
 
 def _check_periods(ordered: Sequence[ProgramPeriod]) -> None:
-    """Raise UsageError or AnalysisError where the periods are not of one program's counts."""
+    """Refuse periods that are not of one program on different numbers of ranks.
+
+    Raises UsageError or AnalysisError.
+    """
     if len({period.ranks for period in ordered}) < len(ordered):
         raise UsageError(
             "two profiles have the same number of ranks", hint="give one of each number of ranks"
@@ -259,7 +268,7 @@ def _first_unlike(job: JobCalls, other: JobCalls) -> str:
 
 
 def _check_iterations(job: JobCalls, pattern: Pattern) -> None:
-    """Refuse counts that differ in the number of collectives: iterations depend on the ranks."""
+    """Refuse profiles that differ in the number of collectives, e.g. in their iterations."""
     model = pattern.counts[-1].job
     collectives = collectives_of(model)
     others = collectives_of(job)
@@ -278,9 +287,9 @@ def _check_iterations(job: JobCalls, pattern: Pattern) -> None:
 
 
 def _check_left_out(job: JobCalls, pattern: Pattern) -> None:
-    """Refuse a count that contradicts the pattern; one with two ranks along a side may differ.
+    """Refuse a profile that contradicts the pattern, unless it has two ranks along a side.
 
-    There a neighbour may be on both sides of a rank, and programs send to it once.
+    With two ranks, one neighbour is on both sides of a rank, and programs send to it once.
     """
     model = pattern.counts[-1].job
     if _cuts_all_sides(job.period.ranks, len(pattern.grid.sides)):

@@ -1,9 +1,10 @@
-"""The other end of a call, by its rank's place on the grid: a neighbour, an opposite, a root.
+"""The relation between a call's rank and the rank at its other end: e.g. a neighbour, a root.
 
-Each side is looked at alone: the other end's coordinate may be a shift of the own one, its mirror
-image, half the side further on, that of another side (a transposition), fixed from an end, or the
-middle of the side. The simplest of all relations that fit every rank of a place on every count is
-taken. Where another fitting relation leads to another rank on the new grid, the call is unchecked.
+Each side has its own relation. The other end's coordinate may be a shift of the rank's own
+coordinate, its mirror image, half the side further on, the coordinate along another side (a
+transposition), at a fixed distance from an end, or the middle of the side. Of all relations that
+fit every rank of a place in every profile, the simplest is used. If another fitting relation leads
+to a different rank on the new grid, the call is unchecked.
 """
 
 from __future__ import annotations
@@ -22,17 +23,18 @@ _Numbers = npt.NDArray[np.integer[Any]]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Relation:
-    """A coordinate that follows from a rank's own: `kind` and a number that it takes.
+    """A relation that gives a coordinate from a rank's own coordinates.
 
-    ``shift`` by steps along the side, ``mirror``, ``half`` the side, ``copy`` of the coordinate on
-    another side, ``low`` and ``high``: so far from an end; ``middle`` of the side.
+    The kinds are ``shift`` by `by` steps along the side, ``mirror``, ``half`` the side, ``copy`` of
+    the coordinate along another side, ``low`` and ``high`` at a distance from an end, and
+    ``middle`` of the side.
     """
 
     kind: str
     by: int = 0
 
     def coordinate(self, origin: Sequence[int], side: int, sides: Sequence[int]) -> int | None:
-        """Return the coordinate, None where the grid has no such rank."""
+        """Return the coordinate; None if the grid has no such rank."""
         length = sides[side]
         here = origin[side]
         match self.kind:
@@ -55,10 +57,12 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """All relations that fit a call's other end.
+    """All relations that explain the rank at the other end of a call.
 
-    - `sides`: of each side, the simplest first; empty where no set of them fits.
-    - `rank`, `from_last`: the number of the rank, from the first or from the last; or None.
+    - `sides`: for each side, the relations, the simplest first; empty if relations do not fit all
+      sides.
+    - `rank`, `from_last`: the number of the rank, counted from the first or from the last; None if
+      it is not fixed.
     """
 
     sides: tuple[tuple[Relation, ...], ...]
@@ -70,7 +74,7 @@ class End:
 
     @property
     def chosen(self) -> tuple[Relation, ...]:
-        """The simplest relation of each side; of a rank that is fixed, its number."""
+        """The simplest relation of each side, or the number of a fixed rank."""
         if self.sides:
             return tuple(relations[0] for relations in self.sides)
         if self.rank is not None:
@@ -86,7 +90,7 @@ class End:
         return End(sides, rank, from_last)
 
     def _fixed_ranks(self, grid: Grid) -> list[int]:
-        """Return the ranks that its numbers from the first and from the last rank give."""
+        """Return the fixed ranks, counted from the first and from the last rank of the grid."""
         ranks = []
         if self.rank is not None:
             ranks.append(self.rank)
@@ -95,7 +99,7 @@ class End:
         return ranks
 
     def rank_on(self, grid: Grid, rank: int) -> int | None:
-        """Return a rank's partner by the simplest relation of each side, None if it has none."""
+        """Return the partner of a rank by the simplest relation of each side; None without one."""
         if not self.sides:
             partner = self._fixed_ranks(grid)[0]
             return partner if 0 <= partner < grid.ranks else None
@@ -122,7 +126,7 @@ class End:
         return True
 
     def alternatives(self) -> str:
-        """Describe the relations that the counts do not distinguish, for a message."""
+        """Describe the relations that the profiles do not distinguish, for a message."""
         parts = []
         for side, relations in enumerate(self.sides, start=1):
             if len(relations) > 1:
@@ -155,11 +159,11 @@ def _relation_words(relation: Relation) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OtherEnds:
-    """The other ends of the calls that ranks of one place make, on all counts.
+    """The ranks at the other ends of the calls that ranks of one place make, in all profiles.
 
-    - `coordinates`, `sides`: place and grid of each rank, a row each.
-    - `others`: of each rank and each of its calls, the other end's rank.
-    - `ranks`: how many ranks the job of each row has.
+    - `coordinates`, `sides`: the coordinates and the grid of each rank, one row each.
+    - `others`: for each rank and each call, the rank at the other end.
+    - `ranks`: the number of ranks of each row's job.
     """
 
     coordinates: _Numbers
@@ -168,7 +172,7 @@ class OtherEnds:
     others: _Numbers
 
     def ends(self) -> list[End]:
-        """Return the relations that fit each call; an end that is false where none fits."""
+        """Return the relations that fit each call; an `End` is false if no relation fits."""
         by_side = [self._relations(side) for side in range(self.coordinates.shape[1])]
         # Only several counts distinguish a fixed rank from a neighbour.
         ranks = _fixed(self.others)
@@ -187,7 +191,7 @@ class OtherEnds:
         return there
 
     def _relations(self, side: int) -> list[list[Relation]]:
-        """Return, for each call, the relations of one side that fit."""
+        """Return for each call the relations of one side that fit."""
         there = self._there(side)
         here = self.coordinates[:, side, None]
         length = self.sides[:, side, None]
@@ -216,7 +220,7 @@ class OtherEnds:
 
 
 def _fixed(numbers: _Numbers) -> list[int | None]:
-    """Return the number of each column that has one only; None for a column with several."""
+    """Return for each column its only number; None for a column with several numbers."""
     fixed: list[int | None] = [None] * numbers.shape[1]
     is_fixed = (numbers == numbers[0]).all(axis=0)
     for column in np.flatnonzero(is_fixed).tolist():
@@ -231,7 +235,7 @@ class _Fitting:
     relations: list[list[Relation]]
 
     def add(self, fits: npt.NDArray[np.bool_], kind: str, by: _Numbers | int = 0) -> None:
-        """Add a relation to the calls that it fits; its number may differ between them."""
+        """Add a relation to the calls that it fits; `by` may differ between calls."""
         numbers = np.broadcast_to(by, fits.shape)
         for call in np.flatnonzero(fits).tolist():
             self.relations[call].append(Relation(kind, int(numbers[call])))

@@ -1,4 +1,4 @@
-"""A measured ladder for more ranks than it was measured with."""
+"""The measured MPI curves of a platform, extended to more ranks than were measured."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ def scaling_target(
     calibration: Records | None,
     per_node: int | None,
 ) -> Target:
-    """Return the target that replays traces on the measured ladder of a run's platform.
+    """Return the target that replays traces with the measured curves of a run's platform.
 
-    - `base`: where the profiles were made; None: processors are taken to be the same.
-    - `per_node`: the most ranks of a node; None: as many as the run had (on its one node).
-    Raises AnalysisError: the run has no such platform, or its ladder lacks curves for the traces.
+    - `base`: the platform of the profiles; if None, the processors are assumed to be the same.
+    - `per_node`: the most ranks of a node; if None, as many as the run had (on its one node).
+
+    Raises AnalysisError: the run has no such platform, or it lacks curves for the traces.
     """
     factor = _compute_factor(records, name, base, calibration)
     ladders = _Ladders(records, name, per_node)
@@ -56,7 +57,7 @@ def scaling_target(
 def _compute_factor(
     records: Records, name: str, base: str | None, calibration: Records | None
 ) -> _Factor | None:
-    """Return by how much longer computing takes than in the profiles; None: it is assumed equal."""
+    """Return the factor of computing time since the profiles; None if it is assumed to be 1."""
     if base is None:
         return None
     a, b = (read_ladder(records, platform, Layout(1, 1)) for platform in (base, name))
@@ -71,7 +72,7 @@ def _compute_factor(
 
 @dataclass(frozen=True, slots=True)
 class _Factor:
-    """How many times longer computing takes than in the profiles."""
+    """The factor by which computing takes longer than in the profiles."""
 
     value: float
     source: str
@@ -84,9 +85,9 @@ def _factor_note(factor: _Factor | None) -> str:
 
 
 class _Ladders:
-    """The ladder of a platform by the number of ranks, each laid out as the platform's nodes allow.
+    """The measured curves of a platform by number of ranks, with as many nodes as ranks need.
 
-    - `per_node`: the most ranks of a node; None: as many as the run had.
+    - `per_node`: the most ranks of a node; if None, as many as the run had.
     """
 
     def __init__(self, records: Records, platform: str, per_node: int | None) -> None:
@@ -99,7 +100,7 @@ class _Ladders:
         self._ladders: dict[int, PlatformCurves] = {}
 
     def of(self, ranks: int) -> PlatformCurves:
-        """Return the ladder for a number of ranks."""
+        """Return the measured curves for a number of ranks."""
         if ranks not in self._ladders:
             layout = Layout.spread(ranks, self._most) if self._spread else Layout(1, ranks)
             self._ladders[ranks] = read_ladder(self._records, self._platform, layout)
@@ -112,7 +113,7 @@ def _note(notes: list[str], note: str) -> None:
 
 
 def _check_messages(ladder: PlatformCurves, trace: Trace) -> None:
-    """Raise AnalysisError where the curves of messages do not carry those of a trace."""
+    """Raise AnalysisError if curves for the messages of a trace are missing."""
     for nodes, size in _largest_messages(ladder, trace).items():
         why = _why_not_carried(ladder, nodes, size)
         if why:
@@ -124,7 +125,7 @@ def _check_messages(ladder: PlatformCurves, trace: Trace) -> None:
 
 
 def _largest_messages(ladder: PlatformCurves, trace: Trace) -> dict[int, int]:
-    """Return the largest size of messages within a node (1) and between two (2)."""
+    """Return the largest message size of a trace within a node (1) and between nodes (2)."""
     largest = {1: 0, 2: 0}
     for stream in trace.streams:
         host = ladder.host(stream.rank)
@@ -136,7 +137,7 @@ def _largest_messages(ladder: PlatformCurves, trace: Trace) -> dict[int, int]:
 
 
 def _why_not_carried(ladder: PlatformCurves, nodes: int, size: int) -> str:
-    """Describe why a ladder does not carry messages up to a size; empty where it does."""
+    """Describe why the curves have no times of messages up to a size; "" if they do."""
     where = "within a node" if nodes == 1 else "between two nodes"
     curve = ladder.message("mpi.pingpong", nodes)
     if curve is None:
@@ -153,10 +154,10 @@ def _why_not_carried(ladder: PlatformCurves, nodes: int, size: int) -> str:
 
 
 def _reaching(ladder: PlatformCurves, trace: Trace, notes: list[str]) -> PlatformCurves:
-    """Return a ladder with the collectives of as many ranks as a trace has.
+    """Return the curves with collectives for as many ranks as a trace has.
 
-    The curve of the nearest number of ranks grows as a tree of messages does; in collectives that
-    move a block for each rank, the additions of sizes grow by the number of other ranks.
+    The curve of the nearest number of ranks is scaled like a tree of messages. For collectives that
+    move a block for each rank, the additional time of sizes is scaled by the number of other ranks.
     """
     nodes_of = nodes_of_communicators(trace.streams, Costs(ladder))
     curves = dict(ladder.curves)
@@ -177,9 +178,9 @@ def _reaching(ladder: PlatformCurves, trace: Trace, notes: list[str]) -> Platfor
 
 
 def _nearest(ladder: PlatformCurves, key: CurveKey) -> CurveKey | None:
-    """Return the curve of the same collective with the nearest number of ranks; None without one.
+    """Return the key of the same collective on the nearest number of ranks; None without one.
 
-    It is also within a node, or also between nodes.
+    Both keys are within a node, or both are between nodes.
     """
 
     def distance(candidate: CurveKey) -> tuple[float, int]:

@@ -31,9 +31,10 @@ _CLOSE = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class CallAmount:
-    """One of the amounts of a call: its size, the bytes sent, or the bytes received.
+    """An amount of a call: its size, the bytes sent, or the bytes received.
 
-    - `index`: as for `ProfiledCall.moved`; `along`: the side that its message crosses.
+    - `index`: as for `ProfiledCall.moved`.
+    - `along`: the side that the message crosses.
     """
 
     index: int
@@ -42,9 +43,9 @@ class CallAmount:
 
 @dataclass
 class SizeLaws:
-    """The laws of sizes by each way to cut the sides of a grid.
+    """The laws of sizes for each possible cut of the sides of a grid.
 
-    - `exact`: the sizes of a call do not differ from period to period.
+    - `exact`: whether the sizes of a call are equal in all periods.
     """
 
     observations: Observations
@@ -65,18 +66,18 @@ class SizeLaws:
                 self._rows[number, job] = rows
 
     def rows_at(self, rank: int) -> list[Floats]:
-        """Return the terms' values for a rank of the new grid, by each way to cut the sides."""
+        """Return the values of the terms for a rank of the new grid, for each possible cut."""
         return [terms_at(self.grid, rank, cut) for cut in self.cuts.ways]
 
     def laws_of(
         self, groups: Sequence[Sequence[ProfiledCall]], amount: CallAmount, place: Place
     ) -> list[Law]:
-        """Return the simplest laws that give exactly an amount of the calls of a place.
+        """Return the simplest laws that exactly explain an amount of the calls of a place.
 
-        - `groups`: calls that may share a law, the most first.
+        - `groups`: groups of calls that may share a law, the largest group first.
 
-        The laws of the first group are taken that another count checks and that agree on the new
-        grid; else the first laws found, or none.
+        The result has the laws of the first group that another profile checks and that agree on the
+        new grid. If there is no such group, it has the first laws of any group, or none.
         """
         first: list[Law] = []
         # Laws of the most ranks come first: within one place many laws fit by chance.
@@ -91,9 +92,9 @@ class SizeLaws:
         return first
 
     def _laws_of_group(self, samples: Sequence[ProfiledCall], amount: CallAmount) -> list[Law]:
-        """Return the laws of calls by each way to cut the sides, else of whole blocks.
+        """Return the laws of calls for each possible cut of the sides.
 
-        Where a sum of terms would fit any sizes, the laws of whole blocks are added.
+        Laws of whole blocks are added if there are no laws, or if one of them would fit any sizes.
         """
         laws: list[Law] = []
         for cut in range(len(self.cuts.ways)):
@@ -103,14 +104,14 @@ class SizeLaws:
         return laws
 
     def _agree(self, laws: Sequence[Law], place: Place) -> bool:
-        """Whether laws give the same sizes for the ranks of a place on the new grid."""
+        """Whether laws lead to the same sizes for the ranks of a place on the new grid."""
         sizes = self._sizes_there(laws, place)
         return all(np.allclose(sizes[0], other, atol=_CLOSE) for other in sizes[1:])
 
     def _of_whole_elements(self, laws: Sequence[Law], place: Place, element: int) -> list[Law]:
-        """Return the laws that give whole elements on the new grid, and all laws of the even cut.
+        """Return the laws with whole elements on the new grid, and all laws of the even cut.
 
-        Parts in whole cells are whole elements. The even cut may not be even there.
+        Parts of whole cells are whole elements. On the new grid, the even cut may not be even.
         """
         if len(laws) == 1:
             return list(laws)
@@ -122,7 +123,7 @@ class SizeLaws:
         return whole
 
     def _sizes_there(self, laws: Sequence[Law], place: Place) -> list[Floats]:
-        """Return the sizes that laws give for the ranks of a place on the new grid."""
+        """Return the sizes by each law for the ranks of a place on the new grid."""
         if place not in self._new_rows:
             rows = [self.rows_at(rank) for rank in self._ranks_at(place)]
             self._new_rows[place] = np.unique(np.array(rows), axis=0)
@@ -143,7 +144,7 @@ class SizeLaws:
         return self._laws[key]
 
     def _padded(self, samples: Sequence[ProfiledCall], amount: CallAmount) -> list[Law]:
-        """Return laws of sizes in whole blocks."""
+        """Return laws of sizes that are padded to whole blocks."""
         key = ("padded", amount.along, _amounts(samples, amount))
         if key not in self._laws:
             table = self._table(samples, amount)
@@ -153,7 +154,7 @@ class SizeLaws:
     def may_be_padded(
         self, samples: Sequence[ProfiledCall], along: int | None, place: Place
     ) -> bool:
-        """Whether one size of messages may be that of whole blocks, fewer on the new grid."""
+        """Whether a constant message size may be whole blocks, with fewer on the new grid."""
         if not self.exact or samples[0].shape.kind not in POINT_TO_POINT:
             return False
         amount = CallAmount(0, along)
@@ -186,7 +187,7 @@ class SizeLaws:
     def _law_rows(
         self, samples: Sequence[ProfiledCall], amount: CallAmount, cut: int = 0
     ) -> list[SizeSample]:
-        """Return the terms' values and amounts of calls, each once, in ascending order."""
+        """Return the terms' values and the amounts of calls, sorted and without duplicates."""
         rows: set[SizeSample] = set()
         for sample in samples:
             terms = self._rows[cut, sample.job][sample.rank]
@@ -194,7 +195,7 @@ class SizeLaws:
         return sorted(rows)
 
     def element(self, key: Key) -> int:
-        """Return the bytes of an element of the calls of a key."""
+        """Return the bytes of an element of the calls with a key."""
         if key not in self._elements:
             shapes = (sample.shape for sample in self.observations.samples[key])
             self._elements[key] = element_size((shape.size, shape.element) for shape in shapes)
@@ -204,5 +205,5 @@ class SizeLaws:
 def _amounts(
     samples: Sequence[ProfiledCall], amount: CallAmount
 ) -> tuple[tuple[int, int, int], ...]:
-    """Return the count, the rank and an amount of each call."""
+    """Return the profile's index, the rank and the amount of each call."""
     return tuple((sample.job, sample.rank, sample.moved(amount.index)) for sample in samples)

@@ -1,4 +1,4 @@
-"""Laws of the tags of messages, in the ranks at both ends and their number."""
+"""Laws of the tags of messages, in both ranks of a message and the number of ranks."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _TAG_FAMILIES = (((0,),), ((0, 2), (0, 3), (0, 1)), ((0, 1, 2), (0, 1, 3), (0, 2
 
 @dataclass(frozen=True, slots=True)
 class TagLaw:
-    """A tag as a sum of whole multiples of one, the number of ranks, and both ranks of a message.
+    """A tag as a sum of integer multiples of 1, the number of ranks, and both ranks.
 
-    - `checked`: whether it was seen for more pairs of ranks than it has terms.
+    - `checked`: whether the law fits more pairs of ranks than it has terms.
     """
 
     factors: tuple[int, int, int, int]
     checked: bool
 
     def at(self, ranks: int, rank: int, partner: int) -> int:
-        """Return the tag."""
+        """Return the tag of a message between `rank` and `partner`."""
         constant, of_ranks, of_rank, of_partner = self.factors
         return constant + of_ranks * ranks + of_rank * rank + of_partner * partner
 
 
 def tag_laws(samples: Iterable[TagSample]) -> list[TagLaw]:
-    """Return the simplest laws that give all tags; none where no law does."""
+    """Return the simplest laws that explain all tags; empty if there is none."""
     table = np.array(sorted(set(samples)), float)
     tags = table[:, 3]
     rows = np.column_stack([np.ones(len(table)), table[:, :3]])
@@ -45,7 +45,7 @@ def tag_laws(samples: Iterable[TagSample]) -> list[TagLaw]:
 
 
 def _fitted(terms: Sequence[int], rows: _Floats, tags: _Floats) -> TagLaw | None:
-    """Return the law of some terms that gives all tags; None where there is none."""
+    """Return the law of the given terms that explains all tags; None if there is none."""
     columns = rows[:, terms]
     if np.linalg.matrix_rank(columns) < len(terms):
         return None

@@ -1,4 +1,4 @@
-"""The share of a period for more ranks that rests on laws that the profiles do not check."""
+"""The share of a predicted period that depends on laws that the profiles do not check."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from bareline.predict.scaling.place_call import PlaceCall
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """The calls of a made period with laws that neither a second count nor a second rank checks.
+    """The calls of a predicted period whose laws no second profile and no second rank checks.
 
-    - `calls`, `of_calls`: of all ranks; `byte_share`, `time_share`: of the bytes sent, and of the
-      time that calls took where they were profiled.
-    - `first`: the first such call, with the reason.
+    - `calls`, `of_calls`: unchecked calls, and all calls, of all ranks.
+    - `byte_share`, `time_share`: their shares of the bytes sent, and of the profiled time of calls.
+    - `first`: the first unchecked call, with the reason.
     """
 
     calls: int
@@ -25,7 +25,7 @@ class Unchecked:
 
     @classmethod
     def of(cls, calls: Iterable[PlaceCall], whole_bytes: int) -> Unchecked:
-        """Return the counts of the calls that were made, which moved `whole_bytes`."""
+        """Return the counts for the given calls, which moved `whole_bytes`."""
         made = list(calls)
         whole_s = sum(call.spent_s * call.made / call.times for call in made)
         loose = [call for call in made if call.unchecked]
@@ -42,5 +42,5 @@ class Unchecked:
 
     @property
     def call_share(self) -> float:
-        """The share of all calls."""
+        """The share of unchecked calls among all calls."""
         return self.calls / max(1, self.of_calls)

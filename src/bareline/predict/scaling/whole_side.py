@@ -1,7 +1,7 @@
-"""Relations of a whole side, such as its mirror image: the ranks at its ends have to follow them.
+"""Relations of a whole side, e.g. its mirror image, which the ranks at its ends must also follow.
 
-Two ranks inside a side of four meet many relations by chance. One that reverses or halves the side
-is true of its ends as well, or the ranks inside follow another rule.
+Two ranks inside a side of four fit many relations by chance. If a relation that reverses or halves
+the side does not also fit the ends, the ranks inside follow another relation.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HIGH = 2
 
 
 class _Target(NamedTuple):
-    """An end of the same step, along one side."""
+    """The key of some relations: an end of a call (`name`), the call's step, and a side."""
 
     name: EndName
     step: Step
@@ -41,7 +41,7 @@ class WholeSideRelations:
                     self._fitting[place, target].update(relations)
 
     def why_unchecked(self, place: Place, number: int) -> str:
-        """Return why a relation of a call inside a side is not checked; empty if its ends fit."""
+        """Return why a relation of a call inside a side is unchecked; "" if the side's ends fit."""
         for target, relations in _relations(self._pattern.templates[place], number):
             kinds = {relation.kind for relation in relations}
             is_whole_side = place[target.side] == _INSIDE and kinds <= _WHOLE_SIDE
@@ -50,7 +50,7 @@ class WholeSideRelations:
         return ""
 
     def _are_at_ends(self, place: Place, target: _Target, relations: Sequence[Relation]) -> bool:
-        """Whether a relation fits a call of the same step at both ends, where they were seen."""
+        """Whether a relation fits a call of the same step at both ends of the side, if profiled."""
         side = target.side
         shared = set(relations)
         for coordinate in (_LOW, _HIGH):

@@ -1,1 +1,1 @@
-"""Predictions of every pair of platforms next to measured times, and the term that is wrong."""
+"""The comparison of predictions for every pair of platforms with measured times."""

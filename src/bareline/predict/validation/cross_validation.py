@@ -1,10 +1,10 @@
 """Predictions for every ordered pair of a run's platforms, compared with the measured times.
 
 Each application is predicted from the launch nearest to its median, and compared with the median of
-its launches on the other platform. Its interval is the same as that of `bareline predict`: it
-contains no error of this run. Reasons of an error are named: other measurements that are as large
-as a part of the error that matters; without any, that the calls took another time than modelled.
-Reasons correct nothing.
+its launches on the other platform. The interval is the interval of `bareline predict`; errors in
+this run do not affect it. The reasons of an error are other measurements that are as large as a
+relevant part of the error. Without such a measurement, the reason is that calls took another time
+than modelled. Reasons do not correct the prediction.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ Note = Callable[[str, int, int], None]
 def cross_validate(
     records: Records, *, max_queued: float = DISTURBED, note: Note | None = None
 ) -> Validation:
-    """Predict every application of a run from every platform to every other one.
+    """Return predictions of every application of a run for every ordered pair of platforms.
 
     - `max_queued`: launches whose ranks had no core for a larger share of their time are left out.
-    - `note`: is called before each pair, with its name, its position and the number of pairs.
+    - `note`: called before each pair with its name, its position and the number of pairs.
     """
     by_name = applications(records, max_queued=max_queued)
     usable = {name: _with_launches(platforms) for name, platforms in by_name.items()}
@@ -71,14 +71,14 @@ def cross_validate(
 
 
 def _with_launches(platforms: Mapping[str, Application]) -> dict[str, Application]:
-    """Return an application on the platforms where any launch of it counts."""
+    """Return an application on the platforms on which at least one launch was not left out."""
     return {name: application for name, application in platforms.items() if application.launches}
 
 
 class _Campaign:
     """The predictions of a run's applications: their trials, and the refused cases with reasons.
 
-    - `is_disturbed`: disturbed launches are let in on purpose.
+    - `is_disturbed`: whether disturbed launches are used on purpose.
     """
 
     def __init__(self, records: Records, *, is_disturbed: bool) -> None:
@@ -94,7 +94,7 @@ class _Campaign:
         self.refused.append((case, reason))
 
     def predict(self, base: Application, target: Application) -> None:
-        """Predict an application on another platform by all models, or refuse it."""
+        """Predict an application on another platform by all models, or add the refusal."""
         try:
             self.trials += _pair(self._case(base, target), base, target)
         except BarelineError as error:
@@ -113,7 +113,7 @@ class _Campaign:
         return PredictionCase(a, b, compute)
 
     def _base(self, application: Application) -> ReferenceRun:
-        """Return the base of an application's predictions from a platform, which they share."""
+        """Return the base of an application's predictions, which all its predictions share."""
         key = (application.name, application.platform)
         if key not in self._bases:
             ladder = self._ladder_of(application.platform, application.launches[0].layout)
@@ -122,7 +122,10 @@ class _Campaign:
 
 
 def _base(application: Application, ladder: PlatformCurves, *, is_disturbed: bool) -> ReferenceRun:
-    """Return the base of predictions; disturbed launches are let in on purpose, not refused."""
+    """Return the base of predictions.
+
+    - `is_disturbed`: whether disturbed launches are used on purpose, and not refused.
+    """
     base = application.base(ladder)
     if not is_disturbed:
         return base
@@ -180,7 +183,7 @@ def _pair(case: PredictionCase, base: Application, target: Application) -> Itera
 
 
 def _by_latency(case: PredictionCase, base: Application) -> float | None:
-    """Return the time if all calls took longer by the ratio of latencies; None without these."""
+    """Return the time if all calls became slower by the ratio of latencies; None without curves."""
     before = case.a.message("mpi.pingpong", min(2, case.a.layout.nodes))
     after = case.b.message("mpi.pingpong", min(2, case.b.layout.nodes))
     if before is None or after is None:
@@ -191,7 +194,7 @@ def _by_latency(case: PredictionCase, base: Application) -> float | None:
 
 
 def _again(application: Application) -> Iterator[Trial]:
-    """Compare the typical launch of one half with the median of the other half."""
+    """Yield the comparison of a typical launch of one half with the median of the other half."""
     if len(application.launches) < 4:
         return
     first = replace(application, launches=application.launches[::2])
@@ -223,8 +226,10 @@ def reasons(
 ) -> tuple[str, ...]:
     """Return the reasons that are large enough to explain an error, the largest first.
 
-    - `base`, `target`: the application where it was predicted from and where it was measured.
-    - `log_error`: ln(predicted/measured); `reproduced`: the replay of the base over its time.
+    - `base`, `target`: the application on the platform of the prediction's base, and on the
+      platform of the measurement.
+    - `log_error`: ln(predicted/measured).
+    - `reproduced`: the replayed time of the base over its measured time.
     """
     if abs(log_error) < _NOTABLE:
         return ()
@@ -247,7 +252,7 @@ def reasons(
 
 
 def _computing(case: PredictionCase, target: Application, log_error: float) -> Iterator[Reason]:
-    """Yield the difference of the computing that was carried over and that was measured."""
+    """Yield the difference between the computing that was assumed and that was measured."""
     profile = target.typical.profile
     expected = case.base.profile.computing_s * (case.compute.value or 1.0)
     measured = profile.computing_s

@@ -1,6 +1,6 @@
-"""The results of a validation, kept in the run directory so that a report can show them.
+"""The results of a validation, kept in the run directory for reports.
 
-Replaying every pair takes minutes; a page is drawn in seconds.
+A replay of every pair takes minutes, while a page is drawn in seconds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ VERSION = 2
 
 @dataclass(frozen=True, slots=True)
 class ApplicationLoss:
-    """The loss of an application between the baseline and a platform, the largest first."""
+    """The loss of an application between the baseline and a platform, with its shares."""
 
     application: str
     loss: LossSplit
@@ -44,9 +44,9 @@ class ApplicationLoss:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """A validation, and the losses, upgrades and sizes of each application by its ladders.
+    """A validation, and the losses, upgrades and message sizes of each application.
 
-    - `losses`: the losses above noise whose base the replay reproduces.
+    - `losses`: the losses that are above noise and whose base the replay reproduces.
     """
 
     version: int
@@ -57,7 +57,7 @@ class Predictions:
 
     @property
     def platforms(self) -> set[str]:
-        """The names of all platforms that its figures show."""
+        """The names of all platforms in the figures of these predictions."""
         names = {upgrade.platform for upgrade in self.upgrades}
         for trial in self.validation.trials:
             names |= {trial.base, trial.platform}
@@ -66,13 +66,13 @@ class Predictions:
         return names
 
     def to_json(self) -> str:
-        """Return the predictions as a run directory contains them."""
+        """Return the predictions as JSON for the run directory."""
         return _adapter().dump_json(self, indent=1).decode() + "\n"
 
 
 @cache
 def _adapter() -> TypeAdapter[Predictions]:
-    """Return the adapter that writes and reads predictions; making one takes a while."""
+    """Return the adapter that writes and reads predictions, which is kept for further calls."""
     return TypeAdapter(Predictions)
 
 
@@ -83,9 +83,10 @@ def analyse_losses(
     max_queued: float = DISTURBED,
     note: Note | None = None,
 ) -> Predictions:
-    """Explain each application's losses, rank upgrades, and compare its sizes with the ladders.
+    """Return each application's losses with causes, ranked upgrades, and sizes on the curves.
 
-    - `note`: is called before each application, with its name, its position and their number.
+    - `note`: called before each application with its name, its position and the number of
+      applications.
     """
     losses: list[ApplicationLoss] = []
     ranked: list[Upgrade] = []
@@ -130,9 +131,9 @@ def _losses(
 
 
 def _upgrades(records: Records, application: Application) -> Sequence[Upgrade]:
-    """Return the effects of changes of its platform; none where the prediction is refused.
+    """Return the effects of changes of the application's platform.
 
-    The validation contains the same refusal.
+    The result is empty if the prediction is refused; the validation contains the refusal.
     """
     with suppress(BarelineError):
         ladder = read_ladder(records, application.platform, application.typical.layout)
@@ -142,7 +143,7 @@ def _upgrades(records: Records, application: Application) -> Sequence[Upgrade]:
 
 
 def _strips(records: Records, name: str, usable: _ByPlatform) -> Sequence[CurveCoverage]:
-    """Return an application's sizes on the curves of all ladders, that of the baseline first."""
+    """Return an application's sizes on the curves of all platforms, the baseline's first."""
 
     def is_elsewhere(application: Application) -> bool:
         return application.platform != records.baseline
@@ -156,9 +157,9 @@ def _strips(records: Records, name: str, usable: _ByPlatform) -> Sequence[CurveC
 
 
 def _check(predictions: Predictions) -> None:
-    """Refuse values that no figure can draw.
+    """Refuse values that figures cannot show.
 
-    Raises ValueError: a time is not above 0, a change or a layer is not one of this version's, or a
+    Raises ValueError: a time is not above 0, a change or a layer is unknown to this version, or a
     number is not finite.
     """
     for trial in predictions.validation.trials:
@@ -198,9 +199,13 @@ def _numbers(values: Iterable[Any]) -> Iterator[float]:
 
 
 def read_predictions_of(text: bytes | None, run: Path) -> Predictions | None:
-    """Read the output of `Predictions.to_json`; None without one, or of another version.
+    """Return the predictions in an output of `Predictions.to_json`.
 
-    Raises StoreError: it is damaged; `run` is the run that contains it.
+    None if there is no output, or if it is of another version.
+
+    - `run`: the run that contains the output.
+
+    Raises StoreError: the output is damaged.
     """
     if text is None:
         return None

@@ -1,4 +1,4 @@
-"""The quality of predictions: each next to the measured time, and the scores of each model."""
+"""The quality of predictions: each prediction with the measured time, and each model's scores."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _Scored = Literal["score", "score-calibrated", "score-again"]
 
 
 class PredictedTrial(TypedDict):
-    """``predict --validate``: an application, predicted and measured."""
+    """``predict --validate``: a predicted and the measured time of an application."""
 
     type: Literal["trial"]
     application: str
@@ -54,9 +54,9 @@ class PredictedTrial(TypedDict):
 class LackingCall(TypedDict):
     """``predict --validate``: the error of a base's replay in the time of one function's calls.
 
-    - `size_bytes`: the largest; sizes up to the power of two above are taken together.
+    - `size_bytes`: the largest size; all sizes up to a power of two are one group.
     - `calls`, `traced_s`, `replayed_s`: of a rank.
-    - `share`: replayed less traced, of the application's time.
+    - `share`: replayed minus traced time, as a share of the application's time.
     """
 
     type: Literal["call"]
@@ -71,7 +71,7 @@ class LackingCall(TypedDict):
 
 
 class Refused(TypedDict):
-    """``predict --validate``: a case that could not be predicted, and why."""
+    """``predict --validate``: a case that could not be predicted, and the reason."""
 
     type: Literal["refused"]
     case: str
@@ -80,15 +80,16 @@ class Refused(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One prediction, with the measured time.
+    """A prediction with the measured time.
 
-    - `time_s`, `truth_s`: predicted and measured time; `truth` has the launches.
-    - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: of single
-      launches, of the ladders, and of the model.
-    - `lo_s`, `hi_s`: the ends of its interval; or None.
-    - `term`: the calls, or the computing, that differ most from the measured ones.
-    - `reasons`: reasons that are large enough to explain its error.
-    - `calibrated`: the processors differ; computing was measured with one rank of the application.
+    - `time_s`, `truth_s`: predicted and measured time; `truth` has the times of the launches.
+    - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: from single
+      launches, from the measured curves, and from the model.
+    - `lo_s`, `hi_s`: the ends of the interval, or None.
+    - `term`: the calls, or the computing, whose time differs most from the measured time.
+    - `reasons`: reasons that are large enough to explain the error.
+    - `calibrated`: whether the processors differ, so that computing was measured with one rank of
+      the application.
     """
 
     application: str
@@ -111,38 +112,38 @@ class Trial:
 
     @property
     def drawn(self) -> float:
-        """The half-width of the interval by launches alone, in ln."""
+        """The half-width of the interval from launches alone, in ln."""
         return math.hypot(self.launches, self.ladder)
 
     @property
     def code(self) -> str:
-        """The program, of whatever size."""
+        """The program, without its size."""
         return self.application.split(" ", 1)[0]
 
     @property
     def error(self) -> float:
-        """Predicted over measured, less one."""
+        """The relative error: predicted over measured time, minus one."""
         return self.time_s / self.truth_s - 1
 
     @property
     def log_error(self) -> float:
-        """The size of the error as |ln(true/predicted)|."""
+        """The absolute error |ln(true/predicted)|."""
         return abs(math.log(self.truth_s / self.time_s))
 
     @property
     def unseen(self) -> float:
-        """The part of the error that launches leave unexplained, in ln."""
+        """The part of the absolute error that launches do not explain, in ln."""
         return math.sqrt(max(0.0, self.log_error**2 - self.drawn**2))
 
     @property
     def inside(self) -> bool | None:
-        """Whether the measured time is in the interval; None without one."""
+        """Whether the measured time is in the interval; None if there is no interval."""
         if self.lo_s is None or self.hi_s is None:
             return None
         return self.lo_s <= self.truth_s <= self.hi_s
 
     def row(self) -> PredictedTrial:
-        """Return it as a tidy row in SI units."""
+        """Return the prediction as a tidy row in SI units."""
         term = str(self.term) if self.term else None
         term_s = self.term.too_long_s if self.term else None
         return row_of(
@@ -161,12 +162,13 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class ModelScore:
-    """``predict --validate``: how good a model is over all trials.
+    """``predict --validate``: the quality of a model over all trials.
 
-    - `median`, `p90`, `worst`: of |predicted/true - 1|; `signed`: median of predicted/true - 1.
+    - `median`, `p90`, `worst`: median, 90 % quantile and maximum of |predicted/true - 1|.
+    - `signed`: median of predicted/true - 1.
     - `within_15`: share of trials within 15 %.
-    - `order_right`, `order_of`: pairs of platforms that were put in the right order, of those that
-      the measurement can tell apart.
+    - `order_right`, `order_of`: number of pairs of platforms in the right order, and of all pairs
+      whose measured times differ clearly.
     - `coverage`: share of measured times within the interval.
     - `residual`: the `LEVEL` quantile of the errors that launches do not explain, in ln.
     """
@@ -187,7 +189,7 @@ class ModelScore:
 
 @dataclass(frozen=True, slots=True)
 class Lacking:
-    """The differences of the replay of an application's base from its trace."""
+    """The differences between the replay of an application's base and its trace."""
 
     application: str
     platform: str
@@ -196,12 +198,12 @@ class Lacking:
 
 @dataclass(frozen=True)
 class Validation:
-    """All trials, their scores, and the refused cases with their reasons.
+    """All trials of a validation, and the refused cases with their reasons.
 
-    - `disturbed`: launches left out: their ranks had no core for too long.
-    - `again`: every second launch of each application on each platform, compared with the rest of
-      the launches there: the machine's own error. No prediction can be expected to err by less.
-    - `lacking`: of each base that is replayed.
+    - `disturbed`: number of launches that were left out because ranks had no core for too long.
+    - `again`: for each application and platform, every second launch compared with the other
+      launches: the machine's own error. No prediction can be expected to have a smaller error.
+    - `lacking`: the replay errors of each replayed base.
     """
 
     trials: tuple[Trial, ...]
@@ -212,26 +214,29 @@ class Validation:
 
     @property
     def scores(self) -> list[ModelScore]:
-        """The score of each model that has trials between equal processors."""
+        """The score of each model for pairs of platforms with equal processors."""
         return _scores("score", [trial for trial in self.trials if not trial.calibrated])
 
     @property
     def calibrated(self) -> list[ModelScore]:
-        """The same where processors differ: two measurements replace one more model."""
+        """The score of each model for pairs with different processors.
+
+        Two measurements of one rank then replace a model of computing.
+        """
         return _scores("score-calibrated", [trial for trial in self.trials if trial.calibrated])
 
     @property
     def repeated(self) -> ModelScore | None:
-        """The score of measuring again; None where no application has four launches."""
+        """The score of a repeated measurement; None if no application has four launches."""
         return _score("score-again", AGAIN, self.again) if self.again else None
 
     @property
     def best(self) -> str:
-        """The better of the models that have a case: the first of `MODELS`."""
+        """The better of the models that have a case: the first of these in `MODELS`."""
         return min((trial.model for trial in self.trials), key=MODELS.index)
 
     def rows(self) -> list[Any]:
-        """Return tidy rows; ``type`` distinguishes the kinds of rows."""
+        """Return tidy rows, whose kinds ``type`` distinguishes."""
         scores = [*self.scores, *self.calibrated]
         if self.repeated:
             scores.append(self.repeated)
@@ -279,7 +284,10 @@ def _score(kind: _Scored, model: str, trials: Sequence[Trial]) -> ModelScore:
 
 
 def _orders(trials: Sequence[Trial]) -> tuple[int, int]:
-    """Count the pairs of platforms in the right order, and all whose launches do not overlap."""
+    """Return the number of platform pairs in the right order, and of all that differ clearly.
+
+    A pair differs clearly if the launches on the two platforms do not overlap.
+    """
     groups: dict[tuple[str, str], list[Trial]] = {}
     for trial in trials:
         groups.setdefault((trial.application, trial.base), []).append(trial)

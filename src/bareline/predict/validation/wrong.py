@@ -1,4 +1,4 @@
-"""The term of a prediction that is wrong: its calls and computing, compared with measurements."""
+"""The most wrong term of a prediction: calls and computing, compared with measurements."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ class WrongTerm:
     """The term of a prediction with the largest error.
 
     - `name`: computing, messages up to a size, waits for them, or a collective up to a size.
-    - `predicted_s`, `measured_s`: of a rank, in the replay and in the trace of the typical launch.
-    - `share`: predicted less measured, of the measured time.
+    - `predicted_s`, `measured_s`: time of a rank, in the replay and in the trace of the typical
+      launch.
+    - `share`: predicted minus measured time, as a share of the measured time.
     """
 
     name: str
@@ -36,7 +37,7 @@ class WrongTerm:
 
     @property
     def too_long_s(self) -> float:
-        """Predicted less measured, in s."""
+        """The predicted minus the measured time of the term, in s."""
         return self.predicted_s - self.measured_s
 
     def __str__(self) -> str:
@@ -44,9 +45,10 @@ class WrongTerm:
 
 
 def wrong_term(case: PredictionCase, target: Application) -> WrongTerm | None:
-    """Return the term that differs most; None without traces, or where every term differs little.
+    """Return the term with the largest error; None without traces, or if all errors are small.
 
-    A replay of the base's trace gives the predicted terms, a trace on the target the measured ones.
+    A replay of the base's trace gives the predicted terms, a trace on the target gives the measured
+    terms.
     """
     measured = target.typical.trace
     if case.base.trace is None or measured is None or case.compute.value is None:
@@ -71,7 +73,8 @@ def terms_of(
 ) -> Mapping[str, float]:
     """Return the time of a rank by term, in s.
 
-    - `taken_s`: of each rank, by shape; `computed_s`: of all ranks.
+    - `taken_s`: the time in calls of each rank, by shape.
+    - `computed_s`: the computing time of all ranks.
     """
     seconds = defaultdict(float, {COMPUTING: computed_s / trace.ranks})
     for stream, of_shapes in zip(trace.streams, taken_s, strict=True):
@@ -82,7 +85,7 @@ def terms_of(
 
 
 def _term(shape: Shape) -> str:
-    """Return the name of a call's term; sends and receives of a size share one term."""
+    """Return the name of a call's term; sends and receives of one size have the same term."""
     if shape.kind == "wait":
         return "waits for messages"
     function = "messages" if shape.kind in POINT_TO_POINT else shape.call

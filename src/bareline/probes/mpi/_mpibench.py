@@ -135,7 +135,10 @@ def mean_of_loop(samples: Iterable[Sample]) -> Iterable[Sample]:
     sequence = tuple(samples)
     mean = next(sample.value for sample in sequence if sample.metric == "latency_loop_mean")
     for sample in sequence:
-        yield replace(sample, value=mean) if sample.metric == "latency" else sample
+        if sample.metric == "latency":
+            yield replace(sample, value=mean)
+        else:
+            yield sample
 
 
 def rate_samples(

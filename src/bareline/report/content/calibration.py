@@ -1,4 +1,4 @@
-"""How far a simulated platform is from the measurements that it was calibrated with."""
+"""The errors of a simulated platform, compared with the measurements of its calibration."""
 
 from __future__ import annotations
 

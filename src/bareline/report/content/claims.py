@@ -300,7 +300,10 @@ class _Tried:
 
 
 def _first_measured(tried: Sequence[_Tried]) -> _Tried:
-    """Return the first measured attempt; if none is, one that compares two platforms, if any."""
+    """Return the first measured attempt, or else the first that compares two platforms.
+
+    If there is no such attempt either, return the first one.
+    """
     for attempt in tried:
         if attempt.outcome.status is not ClaimStatus.NOT_MEASURED:
             return attempt

@@ -146,7 +146,7 @@ def deviating_rows(survey: Survey) -> list[Deviation]:
 
 
 def node_rows(survey: Survey) -> list[Deviation]:
-    """Return the ratio of every node to its cluster by each metric, whatever its cause is."""
+    """Return the ratio of every node to its cluster by each metric, even without a deviation."""
     rows: list[Deviation] = []
     for node_map in survey.maps:
         for place, name in enumerate(survey.fleet.nodes):

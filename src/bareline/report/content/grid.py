@@ -1,4 +1,4 @@
-"""The findings by subject and platform in words, and each layer's worst one as a matrix."""
+"""The findings by subject and platform in words, and a matrix of the worst of each layer."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _claimed_ratio(finding: Finding) -> str:
 
 
 def open_span(*findings: Finding) -> str:
-    """Format the range of ratios of open findings, with the least n of those without interval."""
+    """Format the range of ratios of open findings; if intervals are missing, also the least n."""
     span = span_of(findings)
     few = [finding.n for finding in findings if _has_bare_ratio(finding)]
     if few:

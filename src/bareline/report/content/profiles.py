@@ -42,7 +42,7 @@ class Dominant:
 
 @dataclass(frozen=True, slots=True)
 class ProfileLine:
-    """How the ranks of one case on one platform spend their time.
+    """The shares of time that the ranks of one case spend in computing, MPI and files.
 
     Shares are of the time from ``MPI_Init`` to ``MPI_Finalize``, medians over the `n` profiles that
     could be read. The other values come from the first of these profiles, at `path`: the busiest

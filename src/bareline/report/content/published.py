@@ -369,7 +369,7 @@ def _is_case_of(study: PublishedStudy, case: NotCompleted, place: Place) -> bool
 
 
 def _is_at(point: PublishedPoint, place: Place) -> bool:
-    """Whether a published ratio is for the ranks of `place`, or for `place` itself."""
+    """Whether a published ratio covers the ranks of `place`, or is printed for its layout."""
     ranges = point.places("ranks")
     has_ranks = any(low <= place.ranks <= high for low, high in ranges)
     return has_ranks or same_place(point.ratio, place)

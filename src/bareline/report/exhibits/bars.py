@@ -46,7 +46,10 @@ def drawing(
     ticks: Callable[[Iterable[float]], Ticks],
     most: int = 0,
 ) -> Drawing:
-    """Return the drawing of groups of bars on one axis; with `most`, so many groups per panel."""
+    """Return the drawing of groups of bars on one axis, with at most `most` groups per panel.
+
+    If `most` is 0, one panel has all groups.
+    """
     ends: list[float] = []
     for bars in groups.values():
         for bar in bars:

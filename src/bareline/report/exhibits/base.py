@@ -98,7 +98,7 @@ def figure_of(
     - `title`, `label`: the title if the specification has none; an addition that distinguishes
       figures.
     - `what`: words that distinguish figures of one kind, for the id.
-    - `notes`: sentences of the caption, after those in the specification.
+    - `notes`: sentences of the caption, after the specification's own.
     - `cells`: the shown cells, from which layer, caveats and data are taken unless they are given.
     - `published`: the published ratios that are drawn, for the sources.
     """

@@ -51,7 +51,7 @@ def _range_words(point: PublishedPoint, x: str) -> str:
 
 
 def _of_others(points: Iterable[PublishedPoint]) -> str:
-    """Format published ratios of other cases than those shown, e.g. of another file size."""
+    """Format published ratios of cases that the figure does not show, e.g. another file size."""
     ratios = [point.ratio for point in points]
     texts = [f"{ratio.text} ({conditions(ratio.conditions)})" for ratio in ratios]
     distinct = dict.fromkeys(texts)

@@ -174,7 +174,7 @@ class RangeScore:
 def score(comparisons: Sequence[RangeComparison], printed: Sequence[float] = ()) -> RangeScore:
     """Return the score of the comparisons.
 
-    - `printed`: the ends of all printed ranges, including those without a value of the run.
+    - `printed`: the ends of all printed ranges, including ranges for which the run has no value.
     """
     given = sum(comparison.is_given for comparison in comparisons)
     counting = [comparison for comparison in comparisons if comparison.counts]

@@ -168,7 +168,7 @@ class _Chooser:
         return sorted(places)
 
     def _case(self, place: Place) -> tuple[object, ...]:
-        """Return the values that distinguish panels, without those that vary inside a trial."""
+        """Return the values that distinguish panels; values that vary inside a trial do not."""
         share = each_rank(place, self.growing)
         coordinates = share.coordinates
         inside = parse_point(share.point)

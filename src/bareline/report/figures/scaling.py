@@ -104,7 +104,7 @@ def _measured_rows(prediction: ScalingPrediction) -> _Rows:
 
 
 def _predicted_rows(predictions: Sequence[ScalingPrediction]) -> list[_Rows]:
-    """Return the rows of predicted times, a list in its colour for each platform."""
+    """Return the rows of predicted times: one list per platform, in the platform's colour."""
     looks = line_looks([prediction.target.name for prediction in predictions])
     lines: list[_Rows] = []
     for prediction in predictions:

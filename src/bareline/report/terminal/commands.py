@@ -1,4 +1,4 @@
-"""The answer of ``bareline ab``: which command is better, and the figures of each."""
+"""The answer of ``bareline ab``: which command is better, and the values of each command."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bareline.vocabulary.units import listing
 
 
 def command_blocks(rows: Sequence[CommandRow], margin: float) -> Iterator[Block]:
-    """Return the answer, a sentence for each command after the first, and a table of all."""
+    """Yield the answer, a sentence for each command after the first, and a table."""
     base, *others = rows
     yield Prose(tuple(answer_of(row, base, margin) for row in others), "headline")
     yield _table(rows).table(whole=True)
@@ -28,7 +28,7 @@ def command_blocks(rows: Sequence[CommandRow], margin: float) -> Iterator[Block]
 
 
 def next_blocks(run: str) -> Iterator[Block]:
-    """Return the commands to type next."""
+    """Yield the commands to type next."""
     path = shlex.quote(run)
     yield Next((f"bareline show {path}", f"bareline report {path}"))
 

@@ -1,4 +1,4 @@
-"""A forecast in the terminal: how long it will take first, then the answer and its reasons."""
+"""A forecast in the terminal: first its duration, then the answer and its reasons."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ _MOST_CHANGES = 5
 
 
 def forecast_blocks(prediction: Prediction, changes: Sequence[CallChange]) -> Iterator[Block]:
-    """Return the answer, and which calls the platform changes."""
+    """Yield the answer, and the calls that the other platform makes slower or faster."""
     yield from prediction_blocks(prediction)
     if changes:
         yield change_table(changes[:_MOST_CHANGES], prediction.base, prediction.platform)
 
 
 def change_table(changes: Sequence[CallChange], base: str, platform: str) -> Block:
-    """Return a table of calls: the time of one on both platforms, and the most that all add."""
+    """Return a table of calls: the time of one on both platforms, and the most that calls add.
+
+    The calls add to the time of the program.
+    """
     rows = Rows(changes).text("calls like", lambda row: row["probe"])
     rows.figure("ranks", lambda row: str(row["ranks"]))
     rows.figure("up to", _largest_size)
@@ -39,7 +42,7 @@ def _largest_size(row: CallChange) -> str:
 
 
 def same_by_hand(commands: Sequence[Sequence[str]]) -> Iterator[Block]:
-    """Return the separate commands that a forecast replaces."""
+    """Yield the separate commands that a forecast replaces."""
     noun = "its own command" if len(commands) == 1 else "separate commands"
     yield Remark(f"The same with {noun}:", "muted")
     for words in commands:

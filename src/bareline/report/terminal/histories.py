@@ -1,4 +1,4 @@
-"""Metrics over runs on a terminal: every change with its facts, then a line of blocks for each."""
+"""The history of metrics in the terminal: every change with its facts, then a line per series."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_BLOCKS = 60
 
 
 def trend_blocks(trend: Trend, *, details: bool = False) -> Iterator[Block]:
-    """Yield the changes of all series, and the series that changed or are headlines.
+    """Yield the changes of all series, then rows of series that changed or are headlines.
 
     With `details` every series has a row.
     """
@@ -77,7 +77,7 @@ def _facts(change: ChangePoint) -> Iterator[Block]:
 
 
 def _table(trend: Trend, series: Sequence[TrendSeries]) -> Table:
-    """Return a row for each series: its ends, its state and its values as blocks."""
+    """Return a row for each series: its ends, its state, and its values as block characters."""
     rows = Rows(series).text("series", lambda line: line.words)
     rows.text("platform", lambda line: line.platform)
     rows.figure("first", lambda line: _scale_of(line).show(_present(line.medians)[0]))
@@ -98,7 +98,7 @@ def _blocks_field(series: TrendSeries) -> Field:
 
 
 def _state(trend: Trend, series: TrendSeries) -> str:
-    """Return the course of a series, and its p where nothing is certain."""
+    """Describe the course of a series, with its p if no change is certain."""
     present = series.present
     if present is not None and present.verdict is not None:
         way = {"slower": "worse", "faster": "better"}[present.verdict.value]
@@ -116,9 +116,9 @@ def _present(values: Sequence[float | None]) -> list[float]:
 
 
 def _blocks(values: Sequence[float | None]) -> str:
-    """Draw values as blocks, their height a tenth of the level at least; a gap is a dot.
+    """Draw values as block characters of at least a tenth of full height; a gap is a dot.
 
-    Of a long history several neighbours share a block: their median.
+    In a long history several neighbours share a character, which shows their median.
     """
     drawn = _condensed(values)
     low = min(_present(drawn))
@@ -136,7 +136,7 @@ def _blocks(values: Sequence[float | None]) -> str:
 
 
 def _condensed(values: Sequence[float | None]) -> list[float | None]:
-    """Return at most `_MOST_BLOCKS` values, each the median of as many neighbours."""
+    """Return at most `_MOST_BLOCKS` values, each the median of equally many neighbours."""
     width = math.ceil(len(values) / _MOST_BLOCKS)
     drawn: list[float | None] = []
     for begin in range(0, len(values), width):

@@ -1,4 +1,4 @@
-"""Lists: platforms and their facts, probes, studies, published and calibrated figures."""
+"""Lists of platforms and their facts, probes, studies, published and calibrated figures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _texts(rows: Iterable[Named], *names: str) -> Rows[Named]:
 
 
 def platform_blocks(rows: Sequence[Named]) -> _Blocks:
-    """List the platforms: the available ones first, then why the rest is not available."""
+    """Yield the platforms: the available ones, then the rest with the reasons."""
 
     def listed(*, available: bool) -> Rows[Named]:
         platforms = [row for row in rows if bool(row["available"]) is available]
@@ -50,12 +50,12 @@ def platform_blocks(rows: Sequence[Named]) -> _Blocks:
 
 
 def probe_list_blocks(rows: Sequence[Named]) -> _Blocks:
-    """List the probes by layer."""
+    """Yield the list of the probes by layer."""
     yield _texts(rows, "probe", "layer").text("", itemgetter("summary")).table()
 
 
 def probe_blocks(row: Named) -> _Blocks:
-    """Show one probe with its parameters and metrics."""
+    """Yield the description of a probe with its parameters and metrics."""
     yield Remark(f"  {row['summary']}", lead=row["probe"])
     if row["source"]:
         yield Remark(f"source: {row['source']}")
@@ -89,7 +89,7 @@ def _metric_table(metrics: Sequence[Named], headline: str) -> Table:
 
 
 def study_blocks(rows: Sequence[Named]) -> _Blocks:
-    """List the built-in studies."""
+    """Yield the list of the built-in studies."""
     table = _texts(rows, "study").figure("cases", lambda row: str(row["cases"]))
     table.figure("trials of each", lambda row: str(row["launches"]))
     table.text("scales", lambda row: ", ".join(row["scales"]))
@@ -97,12 +97,12 @@ def study_blocks(rows: Sequence[Named]) -> _Blocks:
 
 
 def schema_blocks(rows: Sequence[Named]) -> _Blocks:
-    """List the names of schemas."""
+    """Yield the list of the names of schemas."""
     yield _texts(rows, "schema", "of").table(whole=True)
 
 
 def publication_blocks(studies: Sequence[PublishedStudy]) -> _Blocks:
-    """List the publications, and which study repeats each."""
+    """Yield the list of the publications, and the study that repeats each publication."""
     table = Rows(studies).text("publication", lambda study: study.id)
     table.text("study", lambda study: study.publication.study)
     table.figure("figures", lambda study: str(study.count))
@@ -111,7 +111,7 @@ def publication_blocks(studies: Sequence[PublishedStudy]) -> _Blocks:
 
 
 def published_blocks(studies: Sequence[PublishedStudy], rows: Sequence[Named]) -> _Blocks:
-    """Show publications: claims, systems, workloads and figures, with contradictions below."""
+    """Yield the content of publications: claims, systems, workloads, figures, contradictions."""
     for number, study in enumerate(studies):
         if number:
             yield Remark()
@@ -126,7 +126,7 @@ def published_blocks(studies: Sequence[PublishedStudy], rows: Sequence[Named]) -
 
 
 def _figures(rows: Sequence[Named]) -> _Blocks:
-    """Yield the figures of a publication, with the numbers of the doubts about each."""
+    """Yield the figures of a publication; a figure has the numbers of the doubts about it."""
     doubts: dict[str, None] = {}
     for row in rows:
         doubts.update(dict.fromkeys(row["doubts"]))
@@ -156,7 +156,7 @@ _WEIGHTS = ("abstract", "conclusions", "text")
 
 
 def _claim_tables(study: PublishedStudy) -> _Blocks:
-    """Show the claims of the document, the abstract's first, and the tests of each."""
+    """Yield the claims of the document, the abstract's first, with the tests of each claim."""
 
     def weight(claim: PublishedFinding) -> int:
         part = study.part(claim.part)
@@ -172,7 +172,7 @@ def _claim_tables(study: PublishedStudy) -> _Blocks:
 
 
 def _tests_words(claim: PublishedFinding) -> str:
-    """Describe the tests of a claim, or why it is not tested."""
+    """Describe the tests of a claim, or the reason why it is not tested."""
     if not claim.checks:
         return f"not tested: {claim.unmeasured}"
     texts: list[str] = []
@@ -183,7 +183,7 @@ def _tests_words(claim: PublishedFinding) -> str:
 
 
 def _system_tables(study: PublishedStudy) -> _Blocks:
-    """Show the platforms, the types of clouds, the workloads, and uncompleted benchmarks."""
+    """Yield the platforms, instance types, workloads, and benchmarks that were not completed."""
     yield Section("platforms", (_platform_table(study),))
     if study.instance_types:
         yield Section("instance types", (_instance_type_table(study),))
@@ -253,9 +253,9 @@ def _number(value: Any) -> str:
 
 
 def calibrated_blocks(rows: Sequence[Named], left_out: Sequence[str], file: Path) -> _Blocks:
-    """Yield how far simulation and measurements are apart, and how to measure on the platform.
+    """Yield the errors of a simulation against measurements, and how to use the platform.
 
-    A line for each probe names its worst point; `file` has the platform of its name.
+    A line for each probe names its worst point. `file` contains the platform and has its name.
     """
     from bareline.report.content.calibration import CalibrationPoint, points_table
 
@@ -269,7 +269,7 @@ def calibrated_blocks(rows: Sequence[Named], left_out: Sequence[str], file: Path
 def fact_blocks(
     rows: Sequence[FactLine], names: Sequence[str], *, details: bool = False
 ) -> _Blocks:
-    """Yield the platforms' characteristics by group: differing ones, with `details` also the rest.
+    """Yield the platforms' characteristics by group: those that differ, with `details` all.
 
     - `names`: the platforms, in the order of each row's values.
     """

@@ -1,4 +1,4 @@
-"""Predictions in the terminal: one line that can be repeated, then its basis."""
+"""Predictions in the terminal: a line that a user may quote, then the basis of the prediction."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _Blocks: TypeAlias = Iterator[Block]
 
 
 def prediction_blocks(prediction: Prediction) -> _Blocks:
-    """Describe a prediction: the sentence, its interval, and its limits."""
+    """Yield the blocks of a prediction: its sentence, its interval, and its limits."""
     if prediction.model == "delta":
         yield Remark(_why_not_replayed(prediction), "alarm")
     yield Remark(f"On {prediction.platform} it will take {_time_words(prediction)}", "bold")
@@ -50,7 +50,7 @@ def _why_not_replayed(prediction: Prediction) -> str:
 
 
 def _time_words(prediction: Prediction) -> str:
-    """Describe the predicted time and its interval, or only the bounds of computing."""
+    """Describe the predicted time and its interval, or the bounds if computing has only bounds."""
     span = _span(prediction.lo_s, prediction.hi_s)
     if prediction.time_s is None:
         return f"between {span}: the processors differ, and only bounds of computing are known."
@@ -62,7 +62,7 @@ def _time_words(prediction: Prediction) -> str:
 
 
 def _method(prediction: Prediction) -> _Blocks:
-    """Describe the basis of a prediction, and the parts of its interval."""
+    """Yield the basis of a prediction, and the parts of its interval."""
     if prediction.model == "replay":
         method = "Method: the trace is replayed with the measured costs of both platforms."
         yield Remark(method, "muted")
@@ -77,7 +77,7 @@ def _method(prediction: Prediction) -> _Blocks:
 
 
 def _start_up(prediction: Prediction, start_up_s: float) -> str:
-    """Describe start-up and connecting, which the predicted time does not include."""
+    """Describe the times of start-up and of connecting, which the prediction does not include."""
     start_up = f"start-up takes {_change(start_up_s)} on {prediction.platform}"
     if prediction.connecting_s is None:
         return f"Not included: {start_up}, and making connections was not measured."
@@ -90,7 +90,7 @@ def _start_up(prediction: Prediction, start_up_s: float) -> str:
 
 
 def _parts(prediction: Prediction) -> str:
-    """Describe the parts of the interval, and how well the machine repeats itself."""
+    """Describe the parts of the interval, and how well the machine repeats its own times."""
     launches = _width(prediction.launches)
     curves = _width(prediction.ladder)
     model = _width(prediction.residual)
@@ -118,7 +118,7 @@ def _span(low_s: float, high_s: float) -> str:
 
 
 def said_lacks(lacks: Sequence[CallLack]) -> str:
-    """Name the calls by which a replay is off most: nothing where each is little."""
+    """Name the calls in which a replay differs most; "" if every difference is small."""
     large = [lack for lack in lacks if abs(lack.share) >= _LEAST_LACK]
     if not large:
         return ""
@@ -128,7 +128,7 @@ def said_lacks(lacks: Sequence[CallLack]) -> str:
 
 
 def _measured(prediction: Prediction) -> str:
-    """Compare the measured time with the interval, and with the predicted time if there is one."""
+    """Compare the measured time with the interval, and with the predicted time if it exists."""
     times_s = prediction.measured_s
     middle_s = float(np.median(times_s))
     launches = "one launch"
@@ -145,7 +145,7 @@ def _measured(prediction: Prediction) -> str:
 
 
 def error_words(predicted_s: float, measured_s: float) -> str:
-    """Describe how far a predicted time is from the measured one: ``16% too low``."""
+    """Describe the error of a predicted time, e.g. ``16% too low``."""
     error = predicted_s / measured_s - 1
     if abs(error) < 0.005:
         return "right within 0.5%"
@@ -159,7 +159,7 @@ def _change(time_s: float) -> str:
 
 
 def loss_blocks(loss: LossSplit, application: str) -> _Blocks:
-    """Describe the parts of a loss: a sentence for each share, then the table."""
+    """Yield the parts of a loss: a sentence for each share, then the table."""
     platform = f"{loss.platform} ({_seconds(loss.b_s)})"
     base = f"{loss.base} ({_seconds(loss.a_s)})"
     change = f"{application} takes {_change(loss.loss_s)} on {platform} than on {base}"
@@ -222,7 +222,7 @@ def _score_words(score: ModelScore) -> str:
 
 
 def said_refused(refused: Sequence[tuple[str, str]]) -> list[str]:
-    """Describe the refused cases and why: each reason once, with some of the cases."""
+    """Return the reasons of refused cases: each reason once, with some of its cases."""
     by_reason: dict[str, list[str]] = {}
     for case, reason in refused:
         first_line = reason.splitlines()[0]
@@ -255,7 +255,7 @@ def _score_table(scores: Sequence[ModelScore]) -> Table:
 
 
 def _worst_cases(validation: Validation, model: str) -> _Blocks:
-    """Yield the cases with the largest errors, and their likely reasons."""
+    """Yield the cases with the largest errors, and the likely reasons of the errors."""
     trials = [trial for trial in validation.trials if trial.model == model]
     trials.sort(key=lambda trial: -trial.log_error)
     scale = unit_scale([trial.truth_s for trial in trials], "s")
@@ -277,7 +277,7 @@ def _worst_cases(validation: Validation, model: str) -> _Blocks:
 
 
 def _reasons(trial: Trial) -> _Blocks:
-    """Name the likely reasons of the error of a case, if any are known."""
+    """Yield the likely reasons of the error of a case, if any are known."""
     reasons = list(trial.reasons)
     if trial.term:
         reasons.insert(0, f"off most in {trial.term}")

@@ -1,4 +1,4 @@
-"""Progress of a run on stderr: a live bar on a terminal, plain lines elsewhere."""
+"""The progress of a run on stderr: a live bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ANSWER_S = 60.0
 
 
 class StepLines:
-    """Lines of long work other than a run: which `step` it is at, and when it will end."""
+    """Progress lines for long work other than a run: the current step, and the expected end."""
 
     def __init__(self, step: str, console: Console) -> None:
         self._step = step
@@ -36,7 +36,7 @@ class StepLines:
         self._last_s = 0.0
 
     def __call__(self, text: str, position: int, steps: int) -> None:
-        """Report the step that begins now, unless a line was printed a moment ago."""
+        """Print the step that begins now, unless a line was printed a moment ago."""
         now_s = time.monotonic()
         if position == 1:
             self._started_s = now_s
@@ -56,7 +56,7 @@ def _say(console: Console, text: str, style: str = "") -> None:
 
 
 class PlainProgress:
-    """Lines for logs: when a platform comes up, every few seconds, and every failure."""
+    """Progress lines for logs: platforms that come up, the running trial, and every failure."""
 
     def __init__(self, console: Console, *, stop_on_failure: bool = False) -> None:
         self._console = console
@@ -66,7 +66,7 @@ class PlainProgress:
         self._started_s = time.monotonic()
 
     def begin(self, planned: int, completed: int) -> None:
-        """Report how much there is to do."""
+        """Print the number of trials to run."""
         self._planned = planned
         text = f"{count(planned, 'trial')} planned"
         if completed:
@@ -74,11 +74,11 @@ class PlainProgress:
         self._say(text)
 
     def note(self, platform: str, text: str) -> None:
-        """Report an event of a platform."""
+        """Print an event of a platform."""
         self._say(f"{platform}: {text}")
 
     def trial(self, trial: Trial, position: int, eta_s: float | None) -> None:
-        """Report the trial that runs now, unless a line was printed a moment ago."""
+        """Print the trial that runs now, unless a line was printed a moment ago."""
         now_s = time.monotonic()
         if now_s - self._last_s < _LINE_EVERY_S and position > 1:
             return
@@ -89,21 +89,21 @@ class PlainProgress:
         self._say(f"trial {position} of {self._planned}: {where} ({times})")
 
     def repeat(self, trial: Trial, number: int, repeats: int) -> None:
-        """Print which trial is measured once more, apart from the trials of the plan."""
+        """Print the trial that is repeated; it does not belong to the trials of the plan."""
         self._say(f"repeat {number} of {repeats}: {trial.case.label} on {trial.platform}")
 
     def finished(self, record: Record) -> None:
-        """Report why a trial failed."""
+        """Print why a trial failed; nothing if it did not fail."""
         if isinstance(record.outcome, Failed):
             self._say(failure_line(record), "yellow")
 
     def skipped(self, number: int, reason: str) -> None:
-        """Report trials that are not needed any more."""
+        """Print the number of trials that are not needed any more, and the reason."""
         self._planned -= number
         self._say(f"skipping {count(number, 'trial')}: {reason}", "dim")
 
     def failing(self, problem: str) -> bool:
-        """Print that a program fails everywhere; return whether the run goes on."""
+        """Print that a program fails everywhere; return whether the run continues."""
         more = "" if self._stop else "; it goes on: --stop-on-failure would end the run here"
         # A failure is also printed with --quiet.
         print(clean(f"attention: {problem}{more}"), file=self._console.file)
@@ -114,7 +114,7 @@ class PlainProgress:
 
 
 class LiveProgress(PlainProgress):
-    """A bar that shows the running trial, on which platform, and when it will end."""
+    """A progress bar that shows the running trial, its platform, and the expected end."""
 
     def __init__(self, progress: Progress, *, stop_on_failure: bool = False) -> None:
         super().__init__(progress.console, stop_on_failure=stop_on_failure)
@@ -122,7 +122,7 @@ class LiveProgress(PlainProgress):
         self._task = progress.add_task("starting", total=None)
 
     def begin(self, planned: int, completed: int) -> None:
-        """Set the bar."""
+        """Set the length of the bar."""
         self._progress.update(self._task, total=planned, completed=completed)
 
     def note(self, platform: str, text: str) -> None:
@@ -136,19 +136,22 @@ class LiveProgress(PlainProgress):
         self._progress.update(self._task, description=name)
 
     def finished(self, record: Record) -> None:
-        """Move the bar; print a failure above it."""
+        """Advance the bar; print a failure above it."""
         self._progress.advance(self._task)
         super().finished(record)
 
     def skipped(self, number: int, reason: str) -> None:
-        """Take trials off the bar."""
+        """Remove trials from the bar."""
         task = self._progress.tasks[0]
         if task.total is not None:
             self._progress.update(self._task, total=task.total - number)
         super().skipped(number, reason)
 
     def failing(self, problem: str) -> bool:
-        """Print that a program fails everywhere; ask and return whether the run goes on."""
+        """Print that a program fails everywhere; ask whether the run continues.
+
+        The answer is returned.
+        """
         self._console.print(Text.assemble(("attention:", "bold red"), clean(f" {problem}")))
         if self._stop or not sys.stdin.isatty():
             return not self._stop
@@ -167,7 +170,7 @@ class LiveProgress(PlainProgress):
 
 
 def failure_line(record: Record) -> str:
-    """Describe in one line which trial failed, at which stage, or was skipped, and why."""
+    """Describe in one line a trial that failed or was skipped: its stage, and the reason."""
     assert isinstance(record.outcome, Failed)
     reason = " ".join(record.outcome.reason.split())
     if len(reason) > 240:
@@ -179,7 +182,7 @@ def failure_line(record: Record) -> str:
 
 
 class _LogLines(logging.Handler):
-    """Prints log records of bareline's parts on the way: that a part is built, and why it waits."""
+    """A log handler that prints, e.g., that a part of bareline is built, and why it waits."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(logging.INFO)
@@ -191,7 +194,10 @@ class _LogLines(logging.Handler):
 
 @contextmanager
 def progress_on(console: Console, *, stop_on_failure: bool = False) -> Iterator[PlainProgress]:
-    """Yield a console's progress display; `stop_on_failure`: end a run where it would ask."""
+    """Yield the progress display of a console.
+
+    - `stop_on_failure`: whether a run ends if the display would ask a question.
+    """
     log = logging.getLogger("bareline")
     handler = _LogLines(console)
     log.setLevel(logging.INFO)

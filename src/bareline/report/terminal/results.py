@@ -1,4 +1,4 @@
-"""Results in the terminal: the verdict first, tables of at most 100 columns, and causes."""
+"""Results in the terminal: the verdict, tables of at most 100 columns, and causes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _Columns = Callable[[Rows[Row], Scale, str], object]
 
 
 def summary_blocks(summary: pl.DataFrame, *, details: bool = False) -> Iterator[Block]:
-    """Yield medians with intervals, a table per probe and unit; `details`: also every point."""
+    """Yield the medians with intervals, a table per probe and unit; with `details` every point."""
 
     def columns(rows: Rows[Row], scale: Scale, metric: str) -> None:
         rows.estimate(scale.titled(metric), lambda cell: cell.value, scale.show)
@@ -72,13 +72,13 @@ def summary_blocks(summary: pl.DataFrame, *, details: bool = False) -> Iterator[
 
 
 def cost_blocks(texts: Sequence[str]) -> Iterator[Block]:
-    """Yield the core hours of a run by platform, where they were counted."""
+    """Yield the core hours of a run by platform, if they were counted."""
     if texts:
         yield Remark(f"core hours: {', '.join(texts)}", "muted")
 
 
 def failed_blocks(failed: pl.DataFrame) -> Iterator[Block]:
-    """Name the failed or skipped cases, a line each, with the reason of the last failure."""
+    """Yield the failed or skipped cases, a line each, with the reason of the last failure."""
     for row in failed.iter_rows(named=True):
         where = f"{case_words(row)} on {row['platform']}"
         stage = row["stage"]
@@ -94,7 +94,10 @@ def failed_blocks(failed: pl.DataFrame) -> Iterator[Block]:
 def control_blocks(
     controls: Sequence[Control], comparison: pl.DataFrame | None = None, *, details: bool = False
 ) -> Iterator[Block]:
-    """Describe the baseline's comparison with itself, and its rows where they are given."""
+    """Yield the baseline's comparison with itself.
+
+    - `comparison`: if given, the rows of this comparison are also shown.
+    """
     if comparison is not None:
         yield from _row_blocks(comparison, details=details)
     for control in controls:
@@ -104,12 +107,15 @@ def control_blocks(
 
 
 def headline_blocks(comparison: Comparison) -> Iterator[Block]:
-    """Yield the answer of a comparison."""
+    """Yield only the answer of a comparison."""
     yield Prose(tuple(comparison.glance.headline.clauses), "headline")
 
 
 def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Iterator[Block]:
-    """Yield the answer, every finding on every platform, and why; `details`: also every point."""
+    """Yield the answer, every finding on every platform, and the causes.
+
+    - `details`: whether every point is also shown.
+    """
     findings = comparison.findings
     claims = claims_of(comparison)
     yield from headline_blocks(comparison)
@@ -143,7 +149,7 @@ def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Itera
 
 
 def _claim_blocks(claims: Claims) -> Iterator[Block]:
-    """Yield each measured statement of the published study, and a note on the rest."""
+    """Yield each statement of the published study that was measured, and a note on the rest."""
     if claims.open:
         yield claims_table(claims.open, sources=False)
     if not claims.rows:
@@ -163,13 +169,13 @@ def _causes(comparison: Comparison) -> list[Sentence]:
 
 
 def _causes_in(comparison: Comparison, layer: Layer) -> list[Sentence]:
-    """Return the sentences on the causes of the losses in one layer."""
+    """Return the sentences on the causes of losses in a layer."""
     in_layer = [each for each in comparison.explanations if each.finding.layer is layer]
     return [sentence(*reason) for reason in reasons_of(in_layer, listing)]
 
 
 def _caveats(findings: Sequence[Finding]) -> list[Block]:
-    """Name each caveat of a comparison with the platforms that have it."""
+    """Return a line for each caveat of a comparison, with the platforms that have it."""
     compared = [finding for finding in findings if finding.compared]
     caveats: list[Caveat] = []
     for finding in compared:
@@ -187,7 +193,7 @@ def _caveats(findings: Sequence[Finding]) -> list[Block]:
 
 
 def _predictable(comparison: Comparison) -> list[Block]:
-    """Name the programs whose layouts cannot be compared, which a prediction can."""
+    """Return a note on programs whose layouts cannot be compared, but can be predicted."""
     programs = [
         finding
         for finding in comparison.findings
@@ -207,9 +213,11 @@ def _predictable(comparison: Comparison) -> list[Block]:
 
 
 def explained_blocks(comparison: Comparison, *, details: bool = False) -> Iterator[Block]:
-    """Yield the answer and the sum of each layer's loss; `details`: also all that was found.
+    """Yield the answer and the explanation of each layer's loss.
 
-    Without a likely loss all that is known is given.
+    Without a likely loss, everything that is known is shown.
+
+    - `details`: whether all findings are also shown.
     """
     if comparison.alone or details or not comparison.explanations:
         yield from _all_explained(comparison)
@@ -234,7 +242,7 @@ def explained_blocks(comparison: Comparison, *, details: bool = False) -> Iterat
 
 
 def _all_explained(comparison: Comparison) -> Iterator[Block]:
-    """Describe in words all findings, and the platforms' suitability."""
+    """Yield all findings in words, and the suitability of the platforms."""
     if comparison.alone and comparison.controls:
         yield from control_blocks(comparison.controls)
     yield Prose(tuple(comparison.sentences) or ("There is nothing to compare.",))
@@ -244,7 +252,11 @@ def _all_explained(comparison: Comparison) -> Iterator[Block]:
 
 
 def selected_blocks(rows: pl.DataFrame, all_rows: int, *, details: bool = False) -> Iterator[Block]:
-    """Yield some rows of a comparison, and of how many they are; `details`: also every point."""
+    """Yield some rows of a comparison.
+
+    - `all_rows`: the number of all rows, which is printed.
+    - `details`: whether every point is also shown.
+    """
     yield from _row_blocks(rows, details=details)
     yield Remark(
         f"{rows.height} of {count(all_rows, 'row')} selected; intervals and verdicts are those "
@@ -278,7 +290,7 @@ def _base(cell: Row) -> float | None:
 
 
 def _cell_blocks(cells: Sequence[Row], columns: _Columns, *, details: bool) -> Iterator[Block]:
-    """Yield a table for each probe and unit, and the number of rows that they leave out."""
+    """Yield a table for each probe and unit, and the number of rows that the table leaves out."""
     left_out = 0
     for group in _groups(cells, details=details):
         rows = group if details else _thinned(group)
@@ -292,7 +304,7 @@ def _cell_blocks(cells: Sequence[Row], columns: _Columns, *, details: bool) -> I
 
 
 def _groups(cells: Sequence[Row], *, details: bool) -> list[list[Row]]:
-    """Return the cells of each probe and unit, a probe's headline before its further metrics."""
+    """Return the cells of each probe and unit; the headline of a probe is before other metrics."""
     listed = [cell for cell in cells if details or not cell.metric.detail]
     groups: list[list[Row]] = []
     for of_probe in grouped_by(listed, lambda cell: cell.place.probe).values():
@@ -306,7 +318,7 @@ def _without_headline(cells: Sequence[Row]) -> bool:
 
 
 def _table(cells: Sequence[Row], columns: _Columns) -> Table:
-    """Return a table of cells of one unit; points and metrics are named where several occur."""
+    """Return a table of cells of one unit; columns name points and metrics if there are several."""
     names = varying(cell.place for cell in cells)
     metrics = list(dict.fromkeys(metric_name(cell.place.metric) for cell in cells))
     has_one_metric = len(metrics) == 1
@@ -330,7 +342,7 @@ def _table(cells: Sequence[Row], columns: _Columns) -> Table:
 
 
 def _scale_of(cells: Sequence[Row]) -> Scale:
-    """Return the unit for the values of both sides."""
+    """Return the unit for the values of platform and baseline."""
     values: list[float | None] = []
     for cell in cells:
         values += [side.value for side in (cell.value, cell.base) if side is not None]
@@ -338,7 +350,7 @@ def _scale_of(cells: Sequence[Row]) -> Scale:
 
 
 def _thinned(cells: Sequence[Row]) -> list[Row]:
-    """Keep the ends of a long sweep and the sizes that axes are marked with."""
+    """Return the cells at the ends of a long sweep, and at the sizes that axes have ticks for."""
     axis = numeric_axis(cells)
     if axis is None:
         return list(cells)

@@ -1,4 +1,4 @@
-"""A run before it begins, while it goes on and when it has ended."""
+"""A run before it begins, while it runs and after its end."""
 
 from __future__ import annotations
 
@@ -40,12 +40,13 @@ def plan_blocks(
     rows: Sequence[JsonRow], *, scale: str | None = None, changes: Sequence[str] = (),
     exact: Collection[str] = (), control: str = "", baseline: str = "", costs: Sequence[str] = (),
 ) -> _Blocks:  # fmt: skip
-    """Describe the trials of a plan, a line for each case, and the remarks on it.
+    """Yield the trials of a plan, a line for each case, and remarks.
 
-    - `scale`, `changes`: the scale of the study, and its changes.
-    - `exact`: platforms of which one trial of a case is all there is.
-    - `control`, `baseline`: the platform that is the baseline once more, "" without one.
-    - `costs`: core hours that it is going to take, in lines.
+    - `scale`, `changes`: the scale of the study, and the changes of its settings.
+    - `exact`: platforms on which one trial of a case is enough, because all trials are equal.
+    - `control`, `baseline`: the second platform that is the same as the baseline ("" without a
+      control), and the baseline.
+    - `costs`: lines with the expected core hours.
     """
     yield _cases_table(rows)
     yield Remark(_trials_words(rows, scale))
@@ -70,7 +71,7 @@ def plan_blocks(
 
 
 def _trials_words(rows: Sequence[JsonRow], scale: str | None) -> str:
-    """Describe the number of trials, their blocks and their platforms."""
+    """Describe the number of trials, and of their blocks and platforms."""
     block_numbers = {row["block"] for row in rows}
     names = {row["platform"] for row in rows}
     trials = count(len(rows), "trial")
@@ -82,7 +83,7 @@ def _trials_words(rows: Sequence[JsonRow], scale: str | None) -> str:
 
 @dataclass(frozen=True, order=True, slots=True)
 class _Case:
-    """A case of a plan, as a line of its table."""
+    """A case of a plan, as a row of the table."""
 
     probe: str
     layout: str
@@ -96,7 +97,7 @@ class _Case:
 
 
 def _cases_table(rows: Sequence[JsonRow]) -> Table:
-    """List the cases of a plan with the platforms of their trials."""
+    """Return the table of the cases of a plan, with the platforms of their trials."""
     trials: dict[_Case, list[str]] = {}
     everywhere: set[str] = set()
     for row in rows:
@@ -120,7 +121,7 @@ def _cases_table(rows: Sequence[JsonRow]) -> Table:
 
 
 def job_blocks(job: JsonRow) -> _Blocks:
-    """Show the script of a batch job and the command that would submit it."""
+    """Yield the script of a batch job and the command that would submit it."""
     command = shlex.join(job["command"])
     yield Remark(job["script"], unbroken=True)
     yield Remark(f"{command}\n", unbroken=True)
@@ -130,7 +131,7 @@ def job_blocks(job: JsonRow) -> _Blocks:
 
 
 def run_list_blocks(rows: Sequence[JsonRow]) -> _Blocks:
-    """List run directories, a line each, and the command to type next."""
+    """Yield the list of run directories, a line each, and the command to type next."""
     if not rows:
         yield Remark("no run lies here; `bareline run STUDY --on P` makes one")
         return
@@ -151,7 +152,7 @@ def _minute(created: str) -> str:
 
 
 def status_blocks(row: JsonRow) -> _Blocks:
-    """Describe the state of a run."""
+    """Yield the state of a run."""
     yield Remark(row["run"], "bold", unbroken=True)
     yield Remark(_origin_words(row))
     if "job" in row:
@@ -177,7 +178,7 @@ def status_blocks(row: JsonRow) -> _Blocks:
 
 
 def _origin_words(row: JsonRow) -> str:
-    """Describe the study of a run, its beginning, and whether it goes on."""
+    """Describe the study of a run, its start, and whether it still runs."""
     study = f"study {row['study']}"
     if row.get("scale"):
         study += f" at scale {row['scale']}"
@@ -188,7 +189,7 @@ def _origin_words(row: JsonRow) -> str:
 
 
 def _progress_words(row: JsonRow) -> str:
-    """Format the numbers of trials of a run: measured, failed, skipped, not needed and left."""
+    """Describe the numbers of trials of a run: measured, failed, skipped, not needed, left."""
     planned = count(row["planned"], "trial")
     parts = [f"{row['measured']} of {planned} measured", f"{row['failed']} failed"]
     if row["skipped"]:
@@ -201,7 +202,7 @@ def _progress_words(row: JsonRow) -> str:
 
 
 def _counts(row: JsonRow) -> Table:
-    """Tabulate the trials and the time of a run by platform."""
+    """Return the table of the trials and the time of a run by platform."""
     counts = list(row["platforms"].values())
     kinds = ["planned", "measured", "failed"]
     if row["skipped"]:
@@ -233,11 +234,12 @@ def run_end_blocks(
     saved: int,
     not_run: int = 0,
 ) -> _Blocks:
-    """Describe how a run ended and the commands to type next.
+    """Yield the result of a run and the commands to type next.
 
     - `on`: platforms that have records.
-    - `measured`, `failed`, `skipped`, `saved`, `not_run`: trials with numbers, without, whose
-      program is not installed, that were not needed, that the time budget left no time for.
+    - `measured`, `failed`, `skipped`, `saved`, `not_run`: numbers of trials: with values, without
+      values, with a program that is not installed, not needed, and left when the time budget was
+      used up.
     """
     numbers = {
         "failed": failed,
@@ -265,7 +267,10 @@ def run_end_blocks(
 
 
 def _next_verb(run: Run, on: Collection[str]) -> str:
-    """Return the verb that shows a run: one platform alone is compared only with itself."""
+    """Return the verb that shows a run: `compare` for several platforms, else `nodes` or `show`.
+
+    A baseline and its control also count as several platforms.
+    """
     control = run.header.control
     has_several = len(set(on) - {control}) > 1
     if has_several or {control, run.header.baseline} <= set(on):
@@ -279,7 +284,7 @@ def _next_verb(run: Run, on: Collection[str]) -> str:
 def reread_blocks(
     run: Run, changed: Sequence[tuple[Record, Record]], unread: Sequence[tuple[Record, str]]
 ) -> _Blocks:
-    """Describe the differences after outputs were read again, and those that could not be read."""
+    """Yield the differences after outputs were parsed again, and the unreadable outputs."""
     metrics = {name: declared["metrics"] for name, declared in run.header.probes.items()}
     lines: list[str] = []
     for old, new in changed:
@@ -300,7 +305,10 @@ def _trial_words(record: Record) -> str:
 
 
 def _outcome(record: Record, metrics: Mapping[str, JsonRow]) -> str:
-    """Format the outcome of a trial; `metrics`: the declared metrics of each probe."""
+    """Format the outcome of a trial.
+
+    - `metrics`: the declared metrics of each probe.
+    """
     outcome = record.outcome
     if isinstance(outcome, Failed):
         reason = shorten(outcome.reason, 120, placeholder=" ...")

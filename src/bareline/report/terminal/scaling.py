@@ -1,4 +1,4 @@
-"""A program on more ranks in the terminal: its times, or its messages, and their evidence."""
+"""A program on more ranks in the terminal: its times or messages, and their evidence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bareline.vocabulary.units import format_value
 
 
 def growth_blocks(predictions: Sequence[ScalingPrediction]) -> Iterator[Block]:
-    """Yield times by the number of ranks, where scaling ends, and the prediction's limits."""
+    """Yield the times by number of ranks, the end of scaling, and the prediction's limits."""
     for prediction in predictions:
         yield Remark(_growth_words(prediction), "bold")
         last = prediction.points[-1]
@@ -26,7 +26,7 @@ def growth_blocks(predictions: Sequence[ScalingPrediction]) -> Iterator[Block]:
 
 
 def _growth_words(prediction: ScalingPrediction) -> str:
-    """Describe the time and the efficiency on the most ranks."""
+    """Describe the time and the efficiency on the largest number of ranks."""
     first = prediction.points[0]
     last = prediction.points[-1]
     time = format_value(last.time_s, "s")
@@ -43,7 +43,7 @@ def _growth_words(prediction: ScalingPrediction) -> str:
 
 
 def _growth_table(prediction: ScalingPrediction) -> Table:
-    """Return the time of a period by ranks; a star marks counts that were not profiled."""
+    """Return the times of a period by ranks; a star marks numbers of ranks without a profile."""
     rows = Rows(prediction.points).text("grid", lambda point: point.grid)
     rows.figure("ranks", _starred_ranks)
     rows.figure("period", lambda point: format_value(point.period_s, "s"))
@@ -62,7 +62,7 @@ def _share_words(name: str, point: GrownRanks) -> str:
 
 
 def _grounds(prediction: ScalingPrediction) -> Iterator[Block]:
-    """Yield the data that a prediction rests on, its assumptions, and all that it leaves out."""
+    """Yield the data on which a prediction is based, its assumptions, and its omissions."""
     scaled = prediction.program
     is_simulated = prediction.target.simulated
     method = "simulated" if is_simulated else "replayed on the measured ladder"
@@ -94,7 +94,7 @@ def _grounds(prediction: ScalingPrediction) -> Iterator[Block]:
 
 
 def message_blocks(scaled: Scaled, grown: Grown, rows: Sequence[MessageRow]) -> Iterator[Block]:
-    """Return the calls of a period by function, and the evidence for them."""
+    """Yield the calls of a period by function, and the evidence for these calls."""
     yield Remark(_period_words(scaled, grown, rows), "bold")
     yield _message_table(rows)
     checked = 1 - grown.unchecked.byte_share
@@ -104,7 +104,7 @@ def message_blocks(scaled: Scaled, grown: Grown, rows: Sequence[MessageRow]) -> 
 
 
 def _period_words(scaled: Scaled, grown: Grown, rows: Sequence[MessageRow]) -> str:
-    """Describe how much a period sends, and the profiles that show it."""
+    """Describe the bytes that a period sends, and the profiles that show them."""
     ranks = grown.grid.ranks
     if not rows:
         return f"A period on {ranks} ranks calls nothing that moves data."
@@ -130,7 +130,7 @@ def _message_table(rows: Sequence[MessageRow]) -> Table:
 
 
 def _profiled_calls(row: MessageRow) -> str:
-    """Return the most calls of a rank by the number of ranks that were profiled."""
+    """Format the most calls of a rank, by the profiled number of ranks."""
     return ", ".join(f"{ranks}: {calls}" for ranks, calls in row.calls_profiled.items())
 
 

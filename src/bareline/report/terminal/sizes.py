@@ -1,4 +1,7 @@
-"""Every message size with the values of both sides, in the units that OSU prints: ``--sizes``."""
+"""The output of ``--sizes``: every message size with the values of both platforms.
+
+Values are in the units that OSU prints.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ _OSU_DIGITS = 2
 
 
 def size_blocks(rows: Sequence[Row]) -> Iterator[Block]:
-    """Yield a table for each case, metric and platform: all of its sizes, none left out."""
+    """Yield a table with all sizes for each case, metric and platform."""
     sized = [row for row in rows if _is_shown(row)]
     tables = grouped_by(sized, lambda row: (row.platform, row.place.series))
     for (platform, _), series in tables.items():
@@ -61,7 +64,7 @@ def _table(rows: list[Row]) -> Rows[Row]:
 
 
 def _scale_of(rows: Sequence[Row]) -> Scale:
-    """Return OSU's unit of a metric, or the unit that fits its values."""
+    """Return the unit in which OSU prints a metric, or else the unit that fits the values."""
     unit = rows[0].metric.unit
     if unit in _OSU_UNITS:
         return _OSU_UNITS[unit]

@@ -1,4 +1,4 @@
-"""A cluster's nodes on the terminal: deviations and their places."""
+"""The nodes of a cluster in the terminal: the deviations and where they are."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_SWITCH = "+"
 
 
 def survey_blocks(survey: Survey) -> Iterator[Block]:
-    """Yield the list, the map and how certain it is."""
+    """Yield the list of deviations, the map of nodes, and how certain the list is."""
     head, *lines = survey_lines(survey)
     yield Remark(head, "bold")
     for line in lines:
@@ -42,7 +42,7 @@ def survey_blocks(survey: Survey) -> Iterator[Block]:
 
 
 def _map(survey: Survey) -> Iterator[Block]:
-    """Draw a sign for each node, and only count the rows in which nothing deviates."""
+    """Yield a map with a sign for each node; rows without deviations are only counted."""
     fleet = survey.fleet
     bad = set(survey.bad_nodes)
     of_switch = _nodes_of_slow_switches(survey)

@@ -1,4 +1,4 @@
-"""Why a cause does not explain a loss, in the terminal: its facts, measurements and answers."""
+"""The reasons why a cause does not explain a loss: its facts, measurements and answers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _fact(key: str, value: Scalar | None) -> str:
 
 
 def _measured(measured: Sequence[tuple[str, Row | None]]) -> Iterator[Block]:
-    """Yield the results of probes, and where: its one node shows a loopback."""
+    """Yield the results of probes with their nodes, since one node shows only a loopback."""
     probes: list[str] = []
     results: list[Row] = []
     missing: list[str] = []
@@ -74,7 +74,7 @@ def _measured(measured: Sequence[tuple[str, Row | None]]) -> Iterator[Block]:
 
 
 def _answers(answers: Sequence[AnswerRow]) -> Iterator[Block]:
-    """Yield a line for each reason, with the number of losses that have the same one."""
+    """Yield a line for each reason, with the number of losses that have the reason."""
     same_reason = grouped_by(answers, lambda answer: (answer.word, answer.reason))
     for same in same_reason.values():
         first = same[0]

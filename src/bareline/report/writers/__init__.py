@@ -1,1 +1,1 @@
-"""Writers of blocks: they know the kinds of blocks, and nothing of their content."""
+"""Writers of blocks, which depend on the kinds of blocks and not on their content."""

@@ -1,7 +1,7 @@
-"""The console that everything is printed on.
+"""The console on which everything is printed.
 
-Names, reasons and titles come from files and programs, so they are never read as markup, and
-control characters in them are replaced.
+Names, reasons and titles come from files and programs, so they are never interpreted as markup, and
+their control characters are replaced.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _INVISIBLE = "\u00ad\u200b\u2060\ufeff"
 
 
 def make_console(*, stderr: bool = False, quiet: bool = False) -> Console:
-    """Make the console that everything is printed on; a quiet one prints nothing.
+    """Return a console; if `quiet`, the console prints nothing.
 
-    As wide as the terminal, or as COLUMNS sets it, else 100 columns; without colours, bold or dim
-    letters where they are not wanted (NO_COLOR) or not understood (no terminal).
+    It is as wide as the terminal, or as COLUMNS sets it, else 100 columns. It prints without
+    colours, bold or dim letters if the user does not want them (NO_COLOR) or there is no terminal.
     """
     stream = sys.stderr if stderr else sys.stdout
     console = Console(
@@ -43,7 +43,7 @@ def make_console(*, stderr: bool = False, quiet: bool = False) -> Console:
 
 
 def clean(text: object) -> str:
-    """Replace characters that a terminal would obey instead of show; every space becomes plain."""
+    """Return a text without characters that a terminal would obey; every space becomes plain."""
     return "".join(map(_clean_sign, str(text)))
 
 
@@ -60,7 +60,8 @@ def _clean_sign(sign: str) -> str:
 def print_paragraph(text: Text, console: Console, *, lead: str | Text = "") -> None:
     """Print text wrapped to the console's width, without spaces at the ends of lines.
 
-    So copied text is clean. The first line begins with `lead`, further ones with as many spaces.
+    Copied text then has no trailing spaces. The first line begins with `lead`, further lines begin
+    with as many spaces.
     """
     begin = Text(lead) if isinstance(lead, str) else lead
     indent = Text(" " * begin.cell_len)
@@ -72,7 +73,7 @@ def print_paragraph(text: Text, console: Console, *, lead: str | Text = "") -> N
 
 
 def print_next(commands: Sequence[str], console: Console) -> None:
-    """Print the commands to type next, each unbroken so that it can be copied."""
+    """Print the commands to type next, each on one line so that it can be copied."""
     for index, command in enumerate(commands):
         text = Text("next: " if index == 0 else "      ", style="dim")
         console.print(text + Text(clean(command), style="cyan"), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Output on streams that cannot print every character: another one in its place, never an error."""
+"""Output on streams that cannot print every character: similar characters instead of errors."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
 
 
 def allow_any_text() -> None:
-    """Make stdout and stderr print similar characters for those that their encoding lacks."""
+    """Make stdout and stderr print similar characters for characters that they cannot encode."""
     codecs.register_error(_HANDLER, _replace)
     streams: tuple[TextIO, ...] = (sys.stdout, sys.stderr)
     for stream in streams:

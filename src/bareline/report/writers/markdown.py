@@ -1,4 +1,4 @@
-"""Blocks as Markdown: for an issue, a wiki, or another place that shows no HTML page."""
+"""Blocks as Markdown, for an issue, a wiki, or another place that shows no HTML page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _SPECIAL = re.compile(r"([\\`*_\[\]|#])")
 
 
 def markdown(blocks: Iterable[Block], figures: Path | None = None, level: int = 2) -> Iterator[str]:
-    """Write blocks, a text for each; `figures`: their folder as the text names it, if any."""
+    """Yield the Markdown of each block.
+
+    - `figures`: the folder of the figures as the Markdown refers to it; None without figures.
+    """
     for block in blocks:
         match block:
             case Table():
@@ -59,13 +62,13 @@ def _remark(remark: Remark) -> str:
 
 
 def escaped(text: object) -> str:
-    """Write text so that Markdown shows it as it is, in one line."""
+    """Return a text in one line that Markdown shows unchanged."""
     plain = _SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
     return plain.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def set_words(words: Words) -> str:
-    """Set a sentence: amounts in bold; it begins with a capital."""
+    """Return a sentence with bold amounts and a capital at its beginning."""
     if not isinstance(words, Sentence):
         return escaped(words)
     whole = "".join(map(_part, words.parts))
@@ -73,7 +76,7 @@ def set_words(words: Words) -> str:
 
 
 def _part(part: Part) -> str:
-    """Set a part of a sentence; the spaces at its ends belong to the sentence."""
+    """Return the Markdown of a part of a sentence; spaces at the ends are outside of the markup."""
     core = part.text.strip()
     if not core:
         return part.text
@@ -90,7 +93,7 @@ def _prose(prose: Prose) -> Iterator[str]:
 
 
 def _item(words: Words) -> str:
-    """Write an item of a list; a long sentence that has a lead is a list of its clauses."""
+    """Return an item of a list; a long sentence with a lead becomes a list of its clauses."""
     if not isinstance(words, Sentence) or words.lead is None or not words.is_long:
         return f"- {set_words(words)}"
     lines = [f"- {escaped(words.lead.name)}"]
@@ -99,7 +102,7 @@ def _item(words: Words) -> str:
 
 
 def _figure(figure: Figure, folder: Path | None, level: int) -> Iterator[str]:
-    """Write a figure's title, drawing, caption and table."""
+    """Yield a figure's title, drawing, caption and table."""
     yield f"{'#' * level} {escaped(figure.title)}"
     if folder is not None and figure.panels:
         place = (folder / f"{figure.id}.svg").as_posix()
@@ -117,7 +120,7 @@ def _figure(figure: Figure, folder: Path | None, level: int) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    """Write a table, and its caveats under it."""
+    """Yield a table, followed by its caveats."""
     marks = {caveat: number for number, caveat in enumerate(table.caveats, 1)}
     heads = map(escaped, _heads(table))
     rules = map(_rule, table.columns)
@@ -135,7 +138,7 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _rule(column: Column) -> str:
-    """Return the line under a head, which aligns figures at the right."""
+    """Return the line below a head, which aligns figures at the right."""
     return "---" if column.kind in ("text", "whole") else "---:"
 
 
@@ -144,7 +147,7 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _heads(table: Table) -> list[str]:
-    """Return the heads of the columns; one of several columns is repeated in each of them."""
+    """Return the heads of the columns; a head over several columns is repeated in each column."""
     heads = [column.title or column.platform for column in table.columns]
     for groups in reversed(table.groups):
         above: list[str] = []
@@ -156,7 +159,7 @@ def _heads(table: Table) -> list[str]:
 
 
 def _field(field: Field, marks: dict[Caveat, int]) -> str:
-    """Write a field with its note and the numbers of its caveats."""
+    """Return a field with its note and the numbers of its caveats."""
     text = joined(set_words(field.text), escaped(field.note), by="; ")
     numbers = [f"({marks[caveat]})" for caveat in field.caveats]
     return joined(text, *numbers, by=" ")

@@ -1,4 +1,4 @@
-"""Blocks on a terminal: prose and names wrap, figures are never cut, nothing is cropped."""
+"""Blocks on a terminal: prose and names wrap, figures are never cut."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _PIECE = re.compile(r".+?(?:\s+|[-_,;@](?=\S)|/(?=\w\w)|\.(?=[A-Za-z])|$)", re.D
 
 
 def print_blocks(blocks: Iterable[Block], console: Console) -> None:
-    """Print blocks, with empty lines between them except next to lines and before notes."""
+    """Print blocks, with empty lines between blocks except next to lines and before notes."""
     before: Block | None = None
     for block in blocks:
         if before is not None and not _is_joined(before, block):
@@ -60,7 +60,7 @@ def print_blocks(blocks: Iterable[Block], console: Console) -> None:
 
 
 def _is_joined(before: Block, block: Block) -> bool:
-    """Whether no empty line is between two blocks: between lines, and before notes."""
+    """Whether two blocks have no empty line between them: next to a line, or before a note."""
     if isinstance(before, Remark | Next) or isinstance(block, Remark | Next):
         return True
     return isinstance(before, Table | Note | Figure) and isinstance(block, Note)
@@ -96,7 +96,7 @@ def _print_title(title: str, console: Console) -> None:
 
 
 def set_words(words: Words) -> Text:
-    """Set a sentence: amounts in bold, intervals lighter; it begins with a capital."""
+    """Return a sentence with bold amounts, lighter intervals, and a capital at its beginning."""
     if not isinstance(words, Sentence):
         return Text(clean(words))
     text = Text()
@@ -118,7 +118,7 @@ def _print_remark(remark: Remark, console: Console) -> None:
 
 
 def _print_prose(prose: Prose, console: Console) -> None:
-    """Print sentences; a long one that has a lead is a list of its clauses."""
+    """Print sentences; a long sentence with a lead becomes a list of its clauses."""
     style = "bold" if prose.kind == "headline" else ""
     bullet = _BULLET if prose.kind == "list" else ""
     for number, words in enumerate(prose.sentences):
@@ -134,7 +134,10 @@ def _print_prose(prose: Prose, console: Console) -> None:
 
 
 def _print_table(table: Table, console: Console) -> None:
-    """Print a table; columns that do not fit go into more tables, and then fields have no notes."""
+    """Print a table.
+
+    Columns that do not fit go into further tables; then fields have no notes.
+    """
     letters = table.letters
     lines = [*table.rows]
     if table.foot:
@@ -160,7 +163,10 @@ def _print_table(table: Table, console: Console) -> None:
 def _texts(
     lines: Iterable[Sequence[Field]], letters: Mapping[Caveat, str], *, noted: bool
 ) -> list[list[Text]]:
-    """Set the fields of a table's rows; `noted`: with their notes."""
+    """Return the texts of the fields of a table's rows.
+
+    - `noted`: whether the notes of the fields are included.
+    """
     rows: list[list[Text]] = []
     for fields in lines:
         rows.append([_field(field, letters, noted=noted) for field in fields])
@@ -168,7 +174,10 @@ def _texts(
 
 
 def _divided(table: Table, rows: Sequence[Sequence[Text]], width: int) -> list[list[int]]:
-    """Return the columns after the first of each table that fits, or of the whole table."""
+    """Return the column indices, without the first column, of each table that fits the width.
+
+    If the table must not be divided, there is one list with all columns.
+    """
     tables = list(fitting_tables(table.columns, rows, width))
     if table.whole:
         return [list(range(1, len(table.columns)))]
@@ -176,7 +185,7 @@ def _divided(table: Table, rows: Sequence[Sequence[Text]], width: int) -> list[l
 
 
 def _field(field: Field, letters: Mapping[Caveat, str], *, noted: bool) -> Text:
-    """Set a field with its note and the letters of its caveats."""
+    """Return the text of a field with the letters of its caveats, and its note if `noted`."""
     text = set_words(field.text)
     text.stylize(_TONES.get(field.tone, ""))
     if noted and field.note:
@@ -190,7 +199,7 @@ def _field(field: Field, letters: Mapping[Caveat, str], *, noted: bool) -> Text:
 def print_table(
     columns: Sequence[Column], rows: Sequence[Sequence[Text | str]], console: Console
 ) -> None:
-    """Print a table as wide as the console; wider where figures or single words need it."""
+    """Print a table as wide as the console, or wider if figures or single words need more."""
     table = Grid(box=_RULE, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim",
                  border_style="dim", show_edge=False)  # fmt: skip
     texts: list[list[Text]] = []
@@ -234,7 +243,7 @@ def _add_column(table: Grid, column: Column, width: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Unpadded:
-    """A table without the blanks with which its last column would be filled up."""
+    """A table without the trailing spaces that would fill up its last column."""
 
     table: Grid
 
@@ -253,7 +262,10 @@ class _Unpadded:
 def fitting_widths(
     columns: Sequence[Column], rows: Sequence[Sequence[Text | str]], most: int
 ) -> list[int]:
-    """Share `most` cells out to columns, or more: each has room for its longest word or figure."""
+    """Return the column widths; together at most `most`, or more if words or figures need it.
+
+    Each column has room for its longest word or figure.
+    """
     widths: list[int] = []
     missing: list[int] = []
     for place, column in enumerate(columns):
@@ -277,7 +289,7 @@ def fitting_widths(
 def fitting_tables(
     columns: Sequence[Column], rows: Sequence[Sequence[Text | str]], width: int
 ) -> Iterator[list[int]]:
-    """Divide columns among few tables that all begin with the first; yield the other places."""
+    """Yield the column indices of each of a few tables, which all begin with the first column."""
     first_fields = [[row[0]] for row in rows]
     (used,) = fitting_widths(columns[:1], first_fields, width // 3)
     room = width - used
@@ -297,7 +309,7 @@ def fitting_tables(
 
 
 def least_width(column: Column, fields: Sequence[Text | str]) -> int:
-    """Return the cells that a column needs at least so that nothing in it is cut."""
+    """Return the width that a column needs so that no word or figure in it is cut."""
     texts = [_text(field) for field in fields]
     if column.figures:
         widths = [_length(text) for text in texts]
@@ -315,7 +327,7 @@ def _length(text: Text) -> int:
 
 
 def _wrapped(text: Text, width: int) -> Text:
-    """Break a text between its pieces; each line has as many as fit."""
+    """Return a text broken between its pieces; each line has as many pieces as fit."""
     ends: list[int] = []
     line = 0
     position = 0
