@@ -115,8 +115,7 @@ def _build_of(record: str, target: Path) -> NativeBuild | None:
 def build_of_another(cache: Path, sources: str, mpi: MpiCompiler | None) -> NativeBuild | None:
     """Return a complete build for an MPI library that another machine put into the cache.
 
-    Of several builds, return the one that was used last; None if there is none for this
-    architecture.
+    Of several builds, return the last used; None if there is no build for this architecture.
 
     - `sources`: the key of the sources, as `sources_key` returns it.
 

@@ -99,8 +99,9 @@ def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path
     """Write a package with one plug-in that passes its contract, and return the files.
 
     - `name`: the plug-in's name.
-    - `folder`: folder to make; by default ``bareline-NAME`` in this folder. Returns the files, the
-      folder's ``pyproject.toml`` first.
+    - `folder`: folder to make; by default ``bareline-NAME`` in this folder.
+
+    The first returned file is the folder's ``pyproject.toml``.
 
     Raises UsageError: there is no such kind, the name is not valid, or the folder exists.
     """

@@ -41,7 +41,7 @@ def _status(limit: HostCheck | None) -> Health:
 
 
 def _best(need: tuple[str, ...] | Area, checks: Sequence[HostCheck]) -> HostCheck | None:
-    """Return the best check for a requirement; a name that was checked comes before later ones."""
+    """Return the best check for a requirement; of several names, the first checked one counts."""
     if isinstance(need, tuple):
         named = (check for check in checks if check.name in need)
         return min(named, key=lambda check: need.index(check.name), default=None)

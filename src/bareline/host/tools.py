@@ -56,8 +56,8 @@ TOOLS: Mapping[str, Tool] = MappingProxyType({tool.name: tool for tool in _TABLE
 def install_hint(tool: str) -> str:
     """Return how to install a program, as in ``install it with `apt-get install fio` ``.
 
-    The command is the one of this machine's package system; where neither is known, both are named,
-    because the program may be missing on another host.
+    The command is that of this machine's package manager. If it is unknown, the text has the
+    commands of Debian and Fedora, because the program may be missing on another host.
     """
     entry = TOOLS.get(tool)
     if entry is None:

@@ -140,7 +140,6 @@ def whole_lines(
     """Yield the lines of a file of a run, parsed, without an incomplete last line.
 
     - `most_bytes`: size limit of the file.
-
     - `hint`: the next step for the user if a line is damaged.
 
     Raises StoreError: the file cannot be read, or `read` raised ValueError on a line.

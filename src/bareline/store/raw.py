@@ -31,7 +31,7 @@ _LARGEST_BYTES = 128 << 20
 def write_raw(run: Path, folder: Path, output: Output) -> None:
     """Write an output as the file ``folder.json`` or, if it is large, as ``folder``.
 
-    Raises OSError: it cannot be written.
+    Raises OSError: the output cannot be written.
     """
     about = {
         "argv": list(output.argv),
@@ -76,7 +76,7 @@ class _About(BaseModel):
 def read_raw(run: Path, folder: Path) -> Output | None:
     """Return a stored output; None if it is missing or incomplete.
 
-    Raises OSError: it cannot be read.
+    Raises OSError: the output cannot be read.
     """
 
     def text(file: Path) -> str:

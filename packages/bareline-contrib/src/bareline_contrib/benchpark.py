@@ -56,7 +56,7 @@ _NOT_LITERAL = "computed by the program"
 def read_site(place: Path) -> SitePlatforms:
     """Return the platforms of a file or folder.
 
-    Raises PlatformError: there are none.
+    Raises PlatformError: the file or folder contains no platforms.
     """
     site = SitePlatforms()
     files = _files(place)
