@@ -307,7 +307,7 @@ def _without_copies(table: PrintedTable, left_out: list[Omission]) -> PrintedTab
 
 
 def _follows(before: int, size: int, *, any_after_zero: bool) -> bool:
-    """Return whether a size may follow another one in a table of doubling sizes."""
+    """Return whether a size may follow another size in a table of doubling sizes."""
     if before:
         return size == 2 * before
     power_of_two = size & (size - 1) == 0
