@@ -1,8 +1,9 @@
-"""The studies with a name: bareline's own, and the studies of installed plug-ins.
+"""Find studies by name: bareline's own studies, and the studies of installed plug-ins.
 
 An entry point of the group ``bareline.studies`` names a package whose TOML files are studies. A
-file is called as its study. The rows of ``bareline studies`` for bareline's own were written when
-the package was made (`LISTING`): to read, check and plan them all takes half a second.
+file has the name of its study. The rows that ``bareline studies`` prints for bareline's own studies
+were written when the package was built (`LISTING`), because reading, checking and planning all
+studies takes half a second.
 """
 
 from __future__ import annotations
@@ -65,17 +66,17 @@ def _read(name: str) -> Study:
 
 
 def named_studies() -> dict[str, Study]:
-    """Return the studies that can be asked for by name."""
+    """Return the studies of the catalogue by name."""
     return {name: _read(name) for name in _files()}
 
 
 def find_study(name: str) -> Study:
-    """Return the study with a name of the catalogue or in a file.
+    """Return the study with a name in the catalogue, or in a file with this path.
 
-    A name is a study even if the folder has a file of that name, such as a folder of its runs; a
-    file without the suffix and with the name of a study is ``./name``.
+    A name in the catalogue is found first, even if the folder has a file of that name, such as a
+    folder of its runs. A file without a suffix that has the name of a study is given as ``./name``.
 
-    Raises StudyError: there is neither.
+    Raises StudyError: there is neither a study nor a file of this name.
     """
     if name in _files():
         return _read(name)
@@ -89,12 +90,12 @@ def find_study(name: str) -> Study:
 
 
 def study_names() -> list[str]:
-    """Name the studies that can be asked for by name; none is read."""
+    """Return the names of the studies in the catalogue; no study is read."""
     return list(_files())
 
 
 class StudyListed(TypedDict):
-    """``studies``: a built-in study."""
+    """A row of ``studies``: a built-in study."""
 
     study: str
     title: str
@@ -108,7 +109,7 @@ class StudyListed(TypedDict):
 
 
 def study_rows() -> list[StudyListed]:
-    """List the studies of the catalogue for ``bareline studies``."""
+    """Return the rows of the catalogue's studies for ``bareline studies``."""
     listed = json.loads((_OWN / LISTING).read_bytes())
     rows = []
     for name, file in _files().items():
@@ -120,7 +121,7 @@ def study_rows() -> list[StudyListed]:
 
 
 def listing() -> dict[str, Any]:
-    """Make the rows of bareline's own studies, for the package."""
+    """Return the rows of bareline's own studies, to be stored in the package."""
     files = {file.name.removesuffix(".toml"): file for file in _toml(_OWN)}
     return {
         name: {"crc32": zlib.crc32(file.read_bytes()), "row": _row(_read(name))}

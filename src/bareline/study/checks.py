@@ -1,4 +1,4 @@
-"""Checks of a study's consistency: its roles, scales and published figures."""
+"""Check a study's consistency: its roles, scales and published figures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def check_programs(names: Iterable[str]) -> None:
 
 
 def check_published(exhibits: Sequence[Exhibit]) -> None:
-    """Raise PublicationError for a figure of an exhibit that no publication has."""
+    """Raise PublicationError for a figure of an exhibit that is in no publication."""
     references: list[str] = []
     for exhibit in exhibits:
         references += exhibit.published
@@ -58,7 +58,7 @@ def _check_role(name: str, role: Role) -> None:
 
 
 def _check_roles_of(measure: Measure, roles: Mapping[str, Role], *, where: str) -> None:
-    """Raise StudyError for a measure of roles that do not exist, or of platforms as well."""
+    """Raise StudyError for a measure with unknown roles, or with roles and platforms together."""
     if measure.roles is None:
         return
     if measure.platforms is not None:

@@ -1,6 +1,6 @@
-"""The study of some command lines: which is faster, or prints the better figure.
+"""The study that compares some command lines: which is faster, or prints the better value.
 
-``bareline ab`` measures it, and prints it with ``--plan``: an ordinary study, whose
+``bareline ab`` measures this study, and prints it with ``--plan``. It is an ordinary study whose
 variants are the commands.
 """
 
@@ -43,14 +43,14 @@ _SHORTEST_LIMIT_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class CommandOptions:
-    """How commands are compared.
+    """The options for comparing commands.
 
-    - `ranks`: MPI ranks that the platform's MPI starts of each; None: each is started once, as it
-      is, and may be an ``mpirun`` line itself.
-    - `metric`: regular expression whose group is the figure that is compared; "" for the wall time.
-    - `better`: which direction of the figure is an improvement; None: as its pattern suggests.
-    - `unit`: unit of the figure.
-    - `launches`: of each command; None: as many as there is time for.
+    - `ranks`: MPI ranks that the platform's MPI starts of each command; None: each command is
+      started once, without change, and may itself be an ``mpirun`` line.
+    - `metric`: regular expression whose group is the compared value; "" for the wall time.
+    - `better`: the good direction of the value; None: the direction that its pattern suggests.
+    - `unit`: unit of the value.
+    - `launches`: number of launches of each command; None: as many as the time permits.
     """
 
     folder: Path
@@ -67,10 +67,11 @@ def command_study(
 ) -> Study:
     """Return the study that compares command lines with the first of them.
 
-    - `seconds`: how long a launch of each took, where that is known: it sets the number of
+    - `seconds`: the duration of a launch of each command, if known. It determines the number of
       launches and their time limit.
 
-    Raises UsageError: there are fewer than two, a line cannot be read, or an option is not valid.
+    Raises UsageError: there are fewer than two commands, a line cannot be parsed, or an option is
+        not valid.
     """
     if len(commands) < 2:
         raise UsageError(
@@ -110,9 +111,9 @@ def command_study(
 def command_lines(
     study: Mapping[str, Any], platforms: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, str]:
-    """Return the command line of each platform of a run that compares commands; else nothing.
+    """Return the command line of each platform of a run that compares commands; else empty.
 
-    - `study`, `platforms`: as in the header of the run.
+    - `study`, `platforms`: tables in the header of the run.
     """
     probes = [measure["probe"] for measure in study["measure"]]
     if study["study"]["name"] != STUDY or probes != [PROBE]:
@@ -123,7 +124,7 @@ def command_lines(
 
 
 def study_text(study: Study) -> str:
-    """Return a study as a user would write its file: defaults are left out."""
+    """Return a study in the form of a user's file, without defaults."""
     import tomli_w
 
     content = study.to_toml()
@@ -142,7 +143,7 @@ def study_text(study: Study) -> str:
 
 
 def rate_words(options: CommandOptions) -> str:
-    """Return the assumed better direction of a figure; "" where it was given."""
+    """Return words for the assumed good direction of a value; "" if the user gave the direction."""
     if not options.metric or options.better is not None:
         return ""
     better = _better(options)
@@ -171,7 +172,7 @@ def _head(
 
 
 def _measured(options: CommandOptions) -> dict[str, Any]:
-    """Return the keys of the program that choose the compared figure."""
+    """Return the keys of a program that define the compared value."""
     if not options.metric:
         title = "Wall time"
         return {"title": title, "metrics": {TIME: {"wall": True}}, "verify": [f"{TIME} > 0"]}
@@ -198,7 +199,7 @@ def _measured(options: CommandOptions) -> dict[str, Any]:
 
 
 def _words(line: str, *, needs_shell: bool) -> list[str]:
-    """Return the words of a command line, which one shell reads if any line needs one."""
+    """Return the words of a command line, parsed by a shell if any command line needs one."""
     try:
         words = shlex.split(line)
     except ValueError as error:
@@ -218,6 +219,6 @@ def _looks(seconds: Sequence[float]) -> tuple[int, ...]:
 
 
 def _limit_s(seconds: Sequence[float]) -> float:
-    """Return the time limit of a launch: generous, for a program that hangs."""
+    """Return the time limit of a launch in s: a generous one, which ends a program that hangs."""
     longest = max(seconds, default=_LONGEST_S / _TIMES_LONGER)
     return round(max(_SHORTEST_LIMIT_S, _TIMES_LONGER * longest), 1)

@@ -1,4 +1,4 @@
-"""The keys of a study, with the checks that need nothing but the keys."""
+"""The keys of a study, with the checks that need only the keys."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ BLOCKS_PER_BOOT = 1
 
 
 class StudyKeys(Limits, BaseModel):
-    """The keys of a study, of which `bareline.study.study.Study` knows the meaning.
+    """The keys of a study; `bareline.study.study.Study` interprets them.
 
-    `docs/reference/study.md` defines each key. `scale` and `scale_changes` belong to a run:
-    the scale that the study was brought to, and its changes. In a run, the platform of each role
-    is the platform that took it, and `baseline` is a platform; `emulated` names platforms on which
-    no computation is measured.
+    `docs/reference/study.md` defines each key. Some keys belong to a run: `scale` is the scale at
+    which the study runs, and `scale_changes` are the changes by this scale. In a run, the platform
+    of each role is the platform that took the role, and `baseline` is a platform. `emulated` names
+    platforms on which no computation is measured.
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)]
@@ -67,7 +67,7 @@ class StudyKeys(Limits, BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _with_looks(cls, content: Any) -> Any:
-        """Plan the looks; a study that gives `launches` alone is looked at once, at the end."""
+        """Add the planned looks; a study that gives only `launches` has one look, at the end."""
         return with_looks(content) if isinstance(content, Mapping) else content
 
     @model_validator(mode="after")

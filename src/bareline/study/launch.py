@@ -1,4 +1,4 @@
-"""The study of one MPI program from a launcher's command line, which `forecast` profiles."""
+"""The study of one MPI program, made from a launcher's command line; `forecast` profiles it."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _NEEDLESS = ("--oversubscribe", "--allow-run-as-root", "--quiet", "-q")
 
 @dataclass(frozen=True, slots=True)
 class MpiProgram:
-    """A program that a launcher's command line names: its words and its number of ranks."""
+    """An MPI program from a launcher's command line: its words and its number of ranks."""
 
     words: tuple[str, ...]
     ranks: int
 
     @property
     def title(self) -> str:
-        """Its name in sentences."""
+        """The name of the program in sentences."""
         return Path(self.words[0]).name
 
 
 def parse_launch(argv: Sequence[str]) -> MpiProgram:
     """Return the program of a command line such as ``mpirun -n 4 ./app input``.
 
-    The ranks are started by the platform's own launcher, here and there, so that other options
-    than the number of ranks would be lost.
+    Each platform starts the ranks with its own launcher. Options other than the number of ranks
+    would be lost, so they are refused.
 
     Raises UsageError: there is no launcher, no number of ranks, or an option of another kind.
     """
@@ -57,9 +57,9 @@ def parse_launch(argv: Sequence[str]) -> MpiProgram:
 
 
 def _take_ranks(words: list[str], form: str) -> int:
-    """Remove the launcher's options from the words, and return the number of ranks; 0 without one.
+    """Remove the launcher's options from `words`; return the number of ranks, 0 without one.
 
-    - `form`: the next step of an error.
+    - `form`: the next step in the error's hint.
     """
     ranks = 0
     while words and words[0].startswith("-"):

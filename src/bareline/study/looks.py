@@ -1,4 +1,4 @@
-"""The planned looks of a study at its data, as a file gives them or by default."""
+"""The planned looks (interim analyses) of a study, as its file gives them or by default."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from bareline.vocabulary.looks import DEFAULT_LOOKS, checked_looks
 
 
 def with_looks(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the content of a study with its looks, and with the launches until the last one.
+    """Return the content of a study with its looks, and with the launches until the last look.
 
-    A study that gives `launches` alone is looked at once, at the end. Raises ValueError: the looks
-    are impossible, or do not fit the launches.
+    A study that gives only `launches` has one look, at the end. Raises ValueError: the looks are
+    impossible, or do not fit the launches.
     """
     looks = content.get("looks")
     launches = content.get("launches")

@@ -1,6 +1,6 @@
 """The ``[[measure]]`` and ``[[exhibit]]`` tables of a study.
 
-A scale contains the changes of a smaller or larger run than written::
+A scale contains the changes for a smaller or larger run than the study describes::
 
     [scale.small]
     launches = 6
@@ -43,7 +43,7 @@ _PARAMETERS = ("params", "sweep", "per_rank")
 
 
 class StudyScale(_Table):
-    """A ``[scale.NAME]``: keys of ``[study]`` that take other values at this scale.
+    """A ``[scale.NAME]``: keys of ``[study]`` that have other values at this scale.
 
     Attributes
     ----------
@@ -65,9 +65,9 @@ class StudyScale(_Table):
     baseline: str | None = None
 
     def over(self, head: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of a ``[study]``, by key, with these changes.
+        """Return the values of a ``[study]`` by key, with the changes of this scale.
 
-        New launches remove its looks, and new looks its launches.
+        New launches remove the study's looks, and new looks remove its launches.
         """
         values = dict(head)
         changes = self.model_dump(exclude_none=True)
@@ -78,10 +78,10 @@ class StudyScale(_Table):
 
 
 class MeasureScale(_Table):
-    """A measure's ``scale.NAME``: its values at this scale.
+    """The ``scale.NAME`` of a measure: its values at this scale.
 
-    - `params`, `sweep`, `per_rank`: parameters that are added or replaced; a value in one of
-      them replaces the value of the same name in the other two.
+    - `params`, `sweep`, `per_rank`: parameters that are added or replaced. A value in one of these
+      replaces the value of the same name in the other two.
     - `ranks`, `ranks_per_node`, `threads`, `nodes`, `roles`, `timeout_s`: as in ``[[measure]]``.
     - `skip`: leave the measure out.
     """
@@ -98,7 +98,7 @@ class MeasureScale(_Table):
     skip: bool = False
 
     def over(self, measure: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of a measure, by key, with the values of this scale."""
+        """Return the values of a measure by key, with the changes of this scale."""
         replaced = {*self.params, *self.sweep, *self.per_rank}
         values = {**measure, **self._keys()}
         for table in _PARAMETERS:
@@ -110,7 +110,7 @@ class MeasureScale(_Table):
         return values
 
     def changes(self, measure: Mapping[str, Any]) -> list[str]:
-        """Describe its changes of a measure's values: ``n 512 instead of 4096``."""
+        """Describe how the scale changes a measure's values: ``n 512 instead of 4096``."""
         if self.skip:
             return ["left out"]
         before = {**measure}
@@ -128,7 +128,7 @@ class MeasureScale(_Table):
         return lines
 
     def _keys(self) -> dict[str, Any]:
-        """Return the keys of a measure that it replaces, without its parameters."""
+        """Return the keys of a measure that the scale replaces, without its parameters."""
         return self.model_dump(exclude_none=True, exclude={*_PARAMETERS, "skip"})
 
 
@@ -152,8 +152,8 @@ def _trace_bytes(given: object) -> object:
 class Profiling(_Table):
     """How a measure is profiled.
 
-    - `trace`: largest size of the trace of a launch, such as "128MB".
-    - `once`: in one more launch of each case, in addition to the compared ones.
+    - `trace`: the largest size of the trace of a launch, such as "128MB".
+    - `once`: profile one additional launch of each case, not the compared ones.
     """
 
     trace: Annotated[int, BeforeValidator(_trace_bytes), Field(ge=1 << 16)] = TRACE_BYTES
@@ -161,28 +161,28 @@ class Profiling(_Table):
 
 
 class Measure(PinningKeys, _Table):
-    """One ``[[measure]]``: a probe, its parameters and how many ranks it runs with.
+    """One ``[[measure]]``: a probe with its parameters and its numbers of ranks.
 
-    - `probe`: name of the probe.
-    - `params`: its parameters; the rest keep their defaults.
-    - `sweep`: parameters with a list of values each: every combination is a case.
-    - `per_rank`: parameters that grow with the ranks: so much for each of them (weak scaling).
-    - `ranks`: MPI ranks, one number, a list of them, or "powers": 1, 2, 4 ... up to the platforms'
-      cores. 1 without it.
+    - `probe`: the name of the probe.
+    - `params`: its parameters; other parameters keep their defaults.
+    - `sweep`: parameters with a list of values each; every combination is a case.
+    - `per_rank`: parameters that grow with the ranks: the amount for each rank (weak scaling).
+    - `ranks`: MPI ranks, one number, a list of numbers, or "powers": 1, 2, 4 ... up to the
+      platforms' cores. The default is 1.
     - `threads`: threads per rank.
-    - `nodes`: exact number of nodes, a list, "powers", or "all" that a platform has; without it, as
-      many as the placement uses.
-    - `ranks_per_node`: exact number of ranks on every node, or "cores": the number of nodes follows
-      from the ranks, or the ranks from the nodes.
-    - `placement`: "spread" lays ranks over all nodes, "pack" fills one node first.
+    - `nodes`: the exact number of nodes, a list, "powers", or "all" nodes of a platform; without
+      it, as many as the placement uses.
+    - `ranks_per_node`: the exact number of ranks on every node, or "cores". The number of nodes
+      follows from the ranks, or the ranks from the nodes.
+    - `placement`: "spread" distributes ranks over all nodes, "pack" fills one node first.
     - `binding`, `ranks_per_socket`, `ranks_per_numa`, `distribution`: where on a node ranks are,
       instead of where the platform places them; see `PinningKeys`.
-    - `profile`: load the profiler into every rank and keep each trial's profile with its raw
-      output. "once" does so in one more launch of each case, in addition to the compared ones;
-      a table also limits the length of a trace.
-    - `platforms`: measure on these platforms only; on all by default.
+    - `profile`: load the profiler into every rank and store each trial's profile with its raw
+      output. "once" does this in one additional launch of each case. A table also limits the size
+      of a trace.
+    - `platforms`: measure on these platforms only; the default is all platforms.
     - `roles`: measure on the platforms that take these roles, and on platforms without a role.
-    - `timeout_s`: longest time that one trial may take.
+    - `timeout_s`: the longest time that one trial may take.
     - `scale`: the values at a scale, by the scale's name.
     """
 
@@ -202,21 +202,22 @@ class Measure(PinningKeys, _Table):
     scale: dict[str, MeasureScale] = {}
 
     def asks(self, platform: str) -> bool:
-        """Whether it is measured on a platform of this name."""
+        """Whether the measure is made on the platform of this name."""
         return self.platforms is None or platform in self.platforms
 
     @property
     def listed_for(self) -> list[str]:
-        """The platforms on which another measure may not list its cases; "" for all.
+        """The platforms on which no other measure may list the same cases; "" for all platforms.
 
-        None where it follows the platforms: such a sweep may have cases that are also listed.
+        None if the ranks or nodes follow the platforms: such a sweep may have cases that are also
+        listed.
         """
         if self.shapes().follows_platforms:
             return []
         return self.platforms or [""]
 
     def values_at(self, scale: str) -> dict[str, Any] | None:
-        """Return its values at a scale, by key; None where the scale leaves it out."""
+        """Return the values of the measure at a scale, by key; None if the scale omits it."""
         values = {**dict(self), "scale": {}}
         change = self.scale.get(scale)
         if change is None:
@@ -224,7 +225,7 @@ class Measure(PinningKeys, _Table):
         return None if change.skip else change.over(values)
 
     def changes_at(self, scale: str) -> list[str]:
-        """Describe its changes at a scale, each with the probe."""
+        """Describe how a scale changes the measure, each change with the probe."""
         change = self.scale.get(scale)
         if change is None:
             return []
@@ -233,7 +234,7 @@ class Measure(PinningKeys, _Table):
         return [f"{self.probe}{nodes}: {text}" for text in change.changes(dict(self))]
 
     def shapes(self, where: str = "", ends: int | None = None) -> Sweep:
-        """Return its ranks and nodes; see `Sweep`."""
+        """Return the ranks and nodes of the measure; see `Sweep`."""
         return Sweep(
             ranks=self.ranks,
             nodes=self.nodes,
@@ -254,9 +255,10 @@ class Measure(PinningKeys, _Table):
     ) -> Iterator[Case]:
         """Expand the sweeps into cases with checked, canonical parameters.
 
-        - `probe`: the probe, where it is a program of the study's own.
-        - `room`: the room of platforms, by name; without it a sweep over them is its smallest case.
-        - `defaults`: of parameters that are not given; the probe's own without it.
+        - `probe`: the probe, if it is one of the study's own programs.
+        - `room`: the capacity of each platform, by name; without it a sweep over platforms has only
+          its smallest case.
+        - `defaults`: the defaults of parameters that are not given; without it the probe's own.
         """
         probe = probe or find_probe(self.probe, where=where)
         self._check_sweep(where)
@@ -293,16 +295,16 @@ class Measure(PinningKeys, _Table):
 
     @property
     def profiles_once(self) -> bool:
-        """Whether one more launch of each case is profiled, and no other."""
+        """Whether one additional launch of each case is profiled, and no other launch."""
         return self.profile.once if isinstance(self.profile, Profiling) else self.profile == "once"
 
     @property
     def trace_bytes(self) -> int:
-        """Largest size of the trace of a launch, in bytes."""
+        """The largest size of the trace of a launch, in bytes."""
         return self.profile.trace if isinstance(self.profile, Profiling) else TRACE_BYTES
 
     def _ends(self, probe: Probe[Any]) -> int:
-        """Return the nodes that the probe measures between where the study names none."""
+        """Return the number of nodes between which the probe measures by default."""
         return probe.nodes or 1 if self.nodes is None and self.ranks_per_node is None else 1
 
     def _check_sweep(self, where: str) -> None:
@@ -332,7 +334,7 @@ class Measure(PinningKeys, _Table):
 
 
 class Exhibit(ExhibitSpec, _Table):
-    """One ``[[exhibit]]`` of a study file, which may have these keys only."""
+    """One ``[[exhibit]]`` of a study file; no other keys are permitted."""
 
     where: dict[str, Scalar | list[Scalar]] = {}
 

@@ -1,4 +1,4 @@
-"""A study at the message sizes of an application, instead of at its own."""
+"""A study at the message sizes of an application, instead of at its own sizes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ _RANGE = ("min_bytes", "max_bytes", "between")
 
 @dataclass(frozen=True, slots=True)
 class SizedStudy:
-    """A study whose sweeps over message sizes have other sizes.
+    """A study whose sweeps over message sizes have new sizes.
 
-    - `probes`: of the measures with new sizes; `out_of_range`: of those whose own range has none.
-    - `exhibits`: titles of exhibits that are drawn at one size, which is not measured any more.
+    - `probes`: the probes of the measures with new sizes.
+    - `out_of_range`: the probes of the measures whose own range contains no new size.
+    - `exhibits`: the titles of exhibits that are drawn at a size which is no longer measured.
     """
 
     study: Study
@@ -28,7 +29,7 @@ class SizedStudy:
     exhibits: tuple[str, ...]
 
     def lines(self) -> Iterator[str]:
-        """Describe the gaps that a reader of the results would miss."""
+        """Yield lines on missing results that a reader might expect."""
         if not self.probes:
             yield f"the study '{self.study.name}' measures no function by message size"
         if self.out_of_range:
@@ -41,8 +42,8 @@ class SizedStudy:
 def with_message_sizes(study: Study, sizes: Sequence[int]) -> SizedStudy:
     """Return a study with these message sizes, ascending, in every sweep over sizes.
 
-    A measure keeps to its own `min_bytes` and `max_bytes`, which its memory or its time may need;
-    where no size is within them, it measures its own sizes.
+    A measure keeps its own `min_bytes` and `max_bytes`, which its memory or its time may need. If
+    no new size is between these, it measures its own sizes.
     """
     measures: list[Measure] = []
     probes: list[str] = []
@@ -67,7 +68,7 @@ def with_message_sizes(study: Study, sizes: Sequence[int]) -> SizedStudy:
 
 
 def _lists_sizes(study: Study, measure: Measure) -> bool:
-    """Whether a measure's probe takes a list of sizes, and the measure does not sweep its range."""
+    """Whether a measure's probe has a list of sizes, and the measure does not sweep its range."""
     names = {field.name for field in fields(study.find_probe(measure.probe).params)}
     varied = {*measure.sweep, *measure.per_rank}
     return LISTED in names and varied.isdisjoint((LISTED, *_RANGE))

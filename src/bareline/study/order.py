@@ -1,15 +1,16 @@
 """The order of the trials in a block.
 
-Trials are ordered in randomised complete blocks: a block has every case on every platform
-once, in a new random order. Slow drift of a machine then affects all platforms
-equally, and the analysis removes it by pairing within blocks. A study names the order in a block:
+Trials are ordered in randomised complete blocks: a block contains every case on every platform
+once, in a new random order. Slow drift of a machine then affects all platforms equally, and the
+analysis removes it by pairing within blocks. A study names the order in a block:
 
-``pairs``: cases are shuffled, and the platforms of a case follow each other, so that they are close
-in time. Over as many blocks as there are platforms, every one is first once, second once and so on.
-A platform whose turn costs seconds may take several cases at a turn.
+``pairs``: cases are shuffled, and the platforms of a case follow one another, so that they are
+close in time. Over as many blocks as there are platforms, every platform is once first, once second
+and so on. If a change of platform takes seconds, a platform may run several cases before the next
+one.
 
-``shuffled``: cases and platforms are shuffled together, as bareline 0.1.0 did at first. Pairs are a
-    third of a block apart on average, and a drift of the machine comes between them.
+``shuffled``: cases and platforms are shuffled together, as in the first bareline 0.1.0. Pairs are a
+third of a block apart on average, so that a drift of the machine can come between them.
 
 References
 ----------
@@ -29,7 +30,7 @@ T = TypeVar("T")
 
 
 class Cell(NamedTuple):
-    """A cell of a block: number of the platform, number of the case."""
+    """One trial of a block: the number of the platform and the number of the case, from 0."""
 
     platform: int
     case: int
@@ -38,7 +39,10 @@ class Cell(NamedTuple):
 def order_block(
     cells: Sequence[Cell], *, seed: int, block: int, kind: OrderKind, cases_per_turn: int = 1
 ) -> list[Cell]:
-    """Order the cells of a block: numbers from 0; a platform takes `cases_per_turn` at a turn."""
+    """Return the cells of a block in their order.
+
+    - `cases_per_turn`: the number of cases that a platform runs before the next platform.
+    """
     if kind == "shuffled":
         return _shuffled(cells, f"{seed}:{block}")
     platforms_of: dict[int, set[int]] = {}
@@ -57,14 +61,14 @@ def order_block(
 
 
 def _shuffled(items: Iterable[T], seed: str) -> list[T]:
-    """Return the items in a random order that depends on the seed alone."""
+    """Return the items in a random order that depends only on the seed."""
     order = list(items)
     random.Random(seed).shuffle(order)
     return order
 
 
 def _groups(cases: list[int], seed: int, cases_per_turn: int) -> list[list[int]]:
-    """Return the cases that share a turn, which are the same in every block."""
+    """Return groups of cases that a platform runs together, equal in every block."""
     if cases_per_turn > 1:
         cases = _shuffled(cases, f"{seed}:groups")
     starts = range(0, len(cases), cases_per_turn)
@@ -72,7 +76,7 @@ def _groups(cases: list[int], seed: int, cases_per_turn: int) -> list[list[int]]
 
 
 def _turns(platforms: Sequence[int], seed: int, block: int, group: int) -> list[int]:
-    """Order the platforms of a group: a Latin square over as many blocks as there are platforms."""
+    """Return the order of platforms for a group, a Latin square over that many blocks."""
     square, row = divmod(block, len(platforms))
     generator = random.Random(f"{seed}:{square}:{group}:turns")
     first = list(platforms)

@@ -1,4 +1,4 @@
-"""The plan: which trial runs when. Pure and seeded, so that it can be made again from the run."""
+"""Plan which trial runs when; the plan depends only on its inputs, so a run can repeat it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FEWEST = 2
 
 @dataclass(frozen=True, slots=True)
 class PlanCell:
-    """A case on a platform, launched at most `launches` times."""
+    """A case on a platform, with its largest number of launches."""
 
     layout: Layout
     timeout_s: float
@@ -37,8 +37,8 @@ class PlanCell:
 class Choice:
     """The cases of a study on its platforms, before they are ordered.
 
-    - `cells`: by number of the platform and of the case.
-    - `left_out`: cases of the study that do not fit there, or never run on such a platform.
+    - `cells`: the cells by number of the platform and of the case.
+    - `left_out`: cases of the study that do not fit on a platform, or never run on such a platform.
     """
 
     cases: tuple[Case, ...]
@@ -47,7 +47,7 @@ class Choice:
 
 
 def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
-    """Describe the measured cases by platform, and the omitted ones with the reason.
+    """Return the measured cases of each platform, and the omitted cases with the reason.
 
     Raises StudyError: a measure is impossible on any platform.
     """
@@ -76,14 +76,14 @@ def _nowhere_else(
     numbers: Mapping[Case, int],
     cells: Mapping[Cell, PlanCell],
 ) -> Iterator[LeftOut]:
-    """Yield the cases that are left out, unless another measure has the same case there."""
+    """Yield the cases that are left out on a platform, unless another measure has the same case."""
     for (number, case), omitted in left_out.items():
         if Cell(number, numbers.get(case, -1)) not in cells:
             yield omitted
 
 
 class _Request:
-    """A case of a measure, before it is known on which platforms it is measured."""
+    """A case of a measure, before its platforms are known."""
 
     def __init__(self, study: Study, measure: Measure, case: Case) -> None:
         self._study = study
@@ -93,9 +93,9 @@ class _Request:
         self._computes = self._probe.layer in PROCESSOR_LAYERS
 
     def layout_on(self, spec: PlatformSpec, capacity: Capacity, command: Command) -> Layout | str:
-        """Return the nodes of the case on a platform, and how its ranks are pinned there.
+        """Return the nodes of the case on a platform, and how its ranks are pinned on them.
 
-        A text is the reason why it is not measured there.
+        If the case is not measured on the platform, the result is the reason as a text.
         """
         reason = spec.refuses(command) or self._refusal(spec)
         if reason:
@@ -113,7 +113,7 @@ class _Request:
         return replace(layout, pinning=pinning)
 
     def _refusal(self, spec: PlatformSpec) -> str:
-        """Describe why the study does not ask a platform for the case; empty where it does."""
+        """Return why the study does not request the case on a platform; empty if it does."""
         if self._computes and spec.name in self._study.emulated:
             return "computing is not compared on emulated processors"
         if self._case.pinning and not spec.options.pins:
@@ -123,7 +123,7 @@ class _Request:
         return ""
 
     def launches(self, platforms: Sequence[PlatformSpec]) -> int:
-        """Return how often it is launched at most; seldom where nothing is compared with it."""
+        """Return the largest number of launches; small if nothing is compared with the case."""
         if self._case.profile and self._measure.profiles_once:
             return 1
         launches = self._study.launches_of(self._case)
@@ -148,12 +148,12 @@ def _reasons(study: Study, platforms: Sequence[PlatformSpec], choice: Choice) ->
 def make_plan(
     study: Study, platforms: Sequence[PlatformSpec], *, seed: int | None = None
 ) -> tuple[Trial, ...]:
-    """Order all trials of a study.
+    """Return all trials of a study in their order.
 
-    - `seed`: overrides the study's; 0 without either.
+    - `seed`: replaces the study's seed; 0 if both are missing.
 
-    Raises StudyError: no case of the study is for these platforms, or fits them, or there are more
-    than a million trials.
+    Raises StudyError: no case of the study is for these platforms, or fits on them, or there are
+        more than a million trials.
     """
     choice = choose(study, platforms)
     if not choice.cells:
@@ -198,7 +198,7 @@ def _cells_of(block: int, choice: Choice, study: Study, seed: int) -> list[Cell]
 
 
 def fresh_seed() -> int:
-    """Draw a seed for a run that was given none; it is kept in the run directory."""
+    """Return a random seed for a run without a given seed; the run directory stores it."""
     return secrets.randbelow(1 << 31)
 
 
@@ -207,10 +207,11 @@ def lay_out(
 ) -> tuple[Layout | None, str]:
     """Distribute a case's ranks over the nodes of a platform.
 
-    - `wanted`: number of nodes that the probe measures between, for any number of ranks; the
-      case's own number replaces it.
-    - `within_cores`: whether every rank needs a core of its own; else ranks may share cores.
-    Returns the layout and "", or None and the missing part of the platform.
+    - `wanted`: the number of nodes between which the probe measures, for any number of ranks; the
+      case's own number of nodes replaces it.
+    - `within_cores`: whether every rank needs its own core; else ranks may share cores.
+
+    Returns the layout and "", or None and words for the missing part of the platform.
     """
     exact = case.nodes or wanted
     if exact is not None and exact > capacity.nodes:
@@ -233,7 +234,7 @@ def _even_nodes(case: Case, capacity: Capacity) -> int:
 
 
 def largest_layout(trials: Sequence[Trial], platform: str) -> Layout:
-    """Return the smallest layout that covers all trials of a plan on a platform."""
+    """Return the smallest layout that is large enough for all trials of a plan on a platform."""
     largest = Layout(1, 1, 1)
     for trial in trials:
         layout = trial.layout
@@ -247,7 +248,7 @@ def largest_layout(trials: Sequence[Trial], platform: str) -> Layout:
 
 
 def left_out_lines(left_out: Iterable[LeftOut]) -> list[str]:
-    """Describe the omitted cases, a line for each reason, with platforms and probes."""
+    """Describe the omitted cases with a line for each reason, including platforms and probes."""
     platforms_of: dict[tuple[str, str], list[str]] = {}
     groups = grouped_by(left_out, lambda omitted: (omitted.platform, omitted.reason))
     for (platform, reason), omitted_there in groups.items():
@@ -260,7 +261,7 @@ def left_out_lines(left_out: Iterable[LeftOut]) -> list[str]:
 
 
 def cases_words(cases: Iterable[Case]) -> str:
-    """Name cases by probe and ranks: ``mpi.pingpong and mpi.allreduce with 2 ranks``."""
+    """Describe cases by probe and ranks: ``mpi.pingpong and mpi.allreduce with 2 ranks``."""
     ranks_of: dict[str, set[int]] = {}
     for case in cases:
         ranks_of.setdefault(case.probe, set()).add(case.ranks)
@@ -274,7 +275,7 @@ def cases_words(cases: Iterable[Case]) -> str:
 
 
 def unlike(study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> list[str]:
-    """List the layouts that could not be compared with the baseline's, and the remedy."""
+    """Describe the layouts that are not comparable with the baseline's, and the remedy."""
     if study.layouts != "equal":
         return []
     pairs = list(_layout_pairs(study, platforms, baseline))
@@ -308,7 +309,7 @@ class _LayoutPair:
     base_layout: Layout
 
     def words(self) -> str:
-        """Describe the two layouts by their nodes where these differ, or in full."""
+        """Describe the two layouts by their numbers of nodes if these differ, or else in full."""
         words = nodes_words(self.layout.nodes)
         base_words = nodes_words(self.base_layout.nodes)
         if words == base_words:
@@ -320,7 +321,7 @@ class _LayoutPair:
 def _layout_pairs(
     study: Study, platforms: Sequence[PlatformSpec], baseline: str
 ) -> Iterator[_LayoutPair]:
-    """Yield the cases that the baseline and another platform have, with both layouts."""
+    """Yield both layouts of the cases that the baseline and another platform have."""
     choice = choose(study, platforms)
     names = [spec.name for spec in platforms]
     base = names.index(baseline)

@@ -31,7 +31,7 @@ LISTED = ("measure", "exhibit")
 
 
 def study_error(error: ValidationError, study: type[BaseModel], *, where: str) -> StudyError:
-    """Describe the errors of a study in the words of its file, and with its keys."""
+    """Return the errors of a study's content as a StudyError with the file's words and keys."""
     problem = problem_of(error)
     place = list(problem.place)
     table = next((name for name, (key, _) in TABLES.items() if place[:1] == [key]), "")
@@ -47,7 +47,7 @@ def study_error(error: ValidationError, study: type[BaseModel], *, where: str) -
 
 
 def _model_of(table: str, place: Sequence[str], study: type[BaseModel]) -> type[BaseModel]:
-    """Return the model that checks the table of a key; the study without a table."""
+    """Return the model that checks the table of a key, or the study for a key without a table."""
     if not table:
         return study
     if table in LISTED and place[2:3] == ["scale"]:
@@ -57,7 +57,7 @@ def _model_of(table: str, place: Sequence[str], study: type[BaseModel]) -> type[
 
 
 def _key_words(table: str, place: Sequence[str]) -> str:
-    """Name a key as the file does: ``[[measure]] number 2, key 'ranks'``."""
+    """Describe a key as the file names it: ``[[measure]] number 2, key 'ranks'``."""
     if not table:
         return f"[study], key '{'.'.join(place)}'" if place else "[study]"
     head = f"[[{table}]]" if table in LISTED else f"[{table}]"
@@ -71,7 +71,7 @@ def _key_words(table: str, place: Sequence[str]) -> str:
 
 
 def suggest(wrong: str, keys: set[str]) -> str:
-    """Return a hint with the key that was probably meant, or with all keys."""
+    """Return a hint with the most similar key, or with all keys."""
     return did_you_mean(wrong, keys, f"use one of: {', '.join(sorted(keys))}")
 
 
@@ -84,14 +84,15 @@ def check_question(
 ) -> None:
     """Refuse a question, ``question = ["app.ocean time"]``, that no result of the study can answer.
 
-    Each text is a probe or a layer of the study. A metric other than the headline follows it, and
-    ``PLATFORM:`` before it restricts the question to one platform.
-    `bareline.analysis.numbers.selection.selector_filter` chooses the rows of a comparison by it.
+    Each text of a question is a probe or a layer of the study. A metric other than the headline
+    follows it, and ``PLATFORM:`` in front restricts the text to one platform.
+    `bareline.analysis.numbers.selection.selector_filter` selects the rows of a comparison by this
+    text.
 
-    - `platforms`: the run's, as soon as they are known.
+    - `platforms`: the platforms of the run, if they are known.
 
-    Raises StudyError: the study measures no such probe, layer or metric, or the run has no such
-    platform.
+    Raises StudyError: the study does not measure the probe, layer or metric, or the run does not
+        have the platform.
     """
     metrics: dict[str, list[str]] = {}
     for probe in probes:
@@ -126,7 +127,7 @@ def _unanswerable(
 ) -> StudyError:
     """Return the error for a text of a question, with the closest possible answer.
 
-    - `name`: the probe or layer of the text, and its metric.
+    - `name`: the probe or layer in the text, with the metric.
     """
     subject = next((subject for subject in metrics if name.startswith(f"{subject}.")), "")
     lacking = "the study does not measure it"

@@ -1,4 +1,4 @@
-"""The programs of a study file: its tables ``[app.NAME]``, and where each program comes from."""
+"""The programs of a study file: its tables ``[app.NAME]``, and the source of each program."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 def declared_programs(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields ``programs`` and ``sources`` of a study, unchecked.
 
-    A table ``[app.NAME]`` of one of bareline's probes has the key ``from`` alone: it is a source,
-    and no program.
+    A table ``[app.NAME]`` of one of bareline's probes has only the key ``from``: it is a source,
+    not a program.
     """
     programs = content.get("app", {})
     sources = content.get("from", {})

@@ -1,4 +1,4 @@
-"""A study file: read with the input files of its programs, and its JSON Schema."""
+"""Read a study file with the input files of its programs, and describe its JSON Schema."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _OF_RUNS = ("scale", "scale_changes", "emulated")
 def load_study(path: Path, defaults: ProbeDefaults | None = None) -> Study:
     """Read and check a study file.
 
-    - `defaults`: of a run's probes; without it the present probes'.
+    - `defaults`: the defaults of a run's probes; without it the defaults of the present probes.
 
-    Raises StudyError: the file is missing, not TOML, or impossible; it names file, key, next step.
+    Raises StudyError: the file is missing, not TOML, or not a possible study; the error names file,
+        key and next step.
     """
     try:
         content = read_toml(path)
@@ -34,7 +35,7 @@ def load_study(path: Path, defaults: ProbeDefaults | None = None) -> Study:
 
 
 def _with_inputs(content: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Put the texts of input files in the place of their names: a run directory needs them."""
+    """Replace the names of input files by their texts, which a run directory stores."""
     programs = content.get("app")
     if not isinstance(programs, dict):
         return content
@@ -45,7 +46,7 @@ def _with_inputs(content: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _read_inputs(program: dict[str, Any], study: Path, name: str) -> None:
-    """Put the path of a program's trace and the texts of its inputs into its table."""
+    """Write the path of a program's trace and the texts of its input files into its table."""
     trace = program.get("trace")
     if isinstance(trace, str):
         program["trace"] = str(_trace_file(study.parent / trace, study, name))
@@ -59,7 +60,7 @@ def _read_inputs(program: dict[str, Any], study: Path, name: str) -> None:
 
 
 def _trace_file(file: Path, study: Path, name: str) -> Path:
-    """Return the path of a trace; a run directory names it, since it may be large."""
+    """Return the path of a trace; a run directory stores the path, because a trace may be large."""
     if not file.is_file():
         raise StudyError(
             f"there is no trace '{file}'",
@@ -88,7 +89,7 @@ def _input_text(file: Path, study: Path, name: str) -> str:
 
 
 def study_schema() -> dict[str, Any]:
-    """Return the schema of a file such as `load_study` reads."""
+    """Return the JSON Schema of a file that `load_study` reads."""
     whole = Study.model_json_schema()
     keys = whole["properties"]
     definitions = whole.pop("$defs")

@@ -1,4 +1,4 @@
-"""Roles: the columns of a published study, each taken by one of the user's platforms.
+"""Roles: the columns of a published study, each represented by one of the user's platforms.
 
 ::
 
@@ -7,9 +7,9 @@
     platform = "vm-sriov"
     published = ["nccs:vm-vm-sriov"]
 
-`platform` is the default; `bareline run STUDY --as sriov=my-cluster` maps another one, ``--as
-sriov=`` none. In a run directory it is the platform that took the role, and a role without one
-was not measured.
+`platform` is the default. `bareline run STUDY --as sriov=my-cluster` selects another platform, and
+``--as sriov=`` no platform. In a run directory, `platform` is the platform that took the role; a
+role without a platform was not measured.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from bareline.vocabulary.errors import StudyError, did_you_mean
 class Role(BaseModel):
     """A ``[role.NAME]``.
 
-    - `title`: the head of its column.
-    - `platform`: platform that takes the role when the command line names none.
-    - `instead`: platforms that take it when ``--on`` names them and not the default, best first.
-    - `published`: the published platforms that it represents, as ``publication:platform``.
+    - `title`: the head of the role's column.
+    - `platform`: the platform that takes the role if the command line names none.
+    - `instead`: platforms that take the role if ``--on`` names them and not the default, best
+      first.
+    - `published`: the published platforms that the role represents, as ``publication:platform``.
     """
 
     model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
@@ -41,7 +42,7 @@ class Role(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """The roles of a run: each role's platform, in order, and the platforms without a role."""
+    """The roles of a run with their platforms, in order, and the platforms without a role."""
 
     roles: Mapping[str, str]
     others: Sequence[str]
@@ -58,11 +59,11 @@ def cast_roles(
     """Choose a platform for each role.
 
     - `given`: the command line's choices, each ``ROLE=PLATFORM``; ``ROLE=`` leaves the role out.
-    - `on`: platforms that the command line names without a role: one that is a role's default takes
-      that role, and no other role keeps its default then. A role that is left over takes the
-      substitute of its default, also from a role that would be a mere step in its presence.
+    - `on`: platforms that the command line names without a role. A platform that is a role's
+      default takes this role, and then no other role keeps its default. A role without a platform
+      takes a substitute of its default, even from a role that would only be an intermediate step.
 
-    Raises StudyError: a role does not exist, or one platform would take two.
+    Raises StudyError: a role does not exist, or one platform would take two roles.
     """
     named = dict(_assignment(text, roles, where) for text in given)
     chosen = _with_substitutes(_defaults(roles, named, on), roles, named, on)
@@ -82,9 +83,9 @@ def cast_roles(
 def _defaults(
     roles: Mapping[str, Role], named: Mapping[str, str], on: Sequence[str]
 ) -> dict[str, str]:
-    """Return the platform of each role: the named one, or its default if that is free.
+    """Return the platform of each role: the named platform, or the default if that is free.
 
-    - `named`: the platform of each role that the command line gives, "" for none.
+    - `named`: the platform of each role that the command line gives, "" for no platform.
     """
     chosen: dict[str, str] = {}
     for name, role in roles.items():
@@ -107,7 +108,10 @@ def _with_substitutes(
     named: Mapping[str, str],
     on: Sequence[str],
 ) -> dict[str, str]:
-    """Give roles that are left over the best substitute of their default, also from other roles."""
+    """Assign the best substitute of its default to each role without a platform.
+
+    The substitute may have another role, which then loses it.
+    """
     platforms = dict(chosen)
     for name, role in roles.items():
         if name in platforms or name in named:
@@ -121,7 +125,7 @@ def _with_substitutes(
 
 
 def _without(platforms: Mapping[str, str], platform: str) -> dict[str, str]:
-    """Return the platforms of roles without the roles that a platform has."""
+    """Return the platforms of roles, except the roles that have the platform `platform`."""
     return {role: taken for role, taken in platforms.items() if taken != platform}
 
 

@@ -44,20 +44,21 @@ ProbeDefaults = Mapping[str, Mapping[str, Scalar]]
 
 
 class Study(StudyKeys):
-    """A checked study; its limits apply to all its platforms together."""
+    """A checked study; its limits are valid for all its platforms together."""
 
     #: Of a run: the defaults of each probe's parameters when it was made.
     _defaults: ProbeDefaults | None = PrivateAttr(default=None)
 
     def cases(self, platforms: Sequence[PlatformSpec] = ()) -> Iterator[tuple[Measure, Case]]:
-        """Yield every case with the measure it comes from.
+        """Yield every case with its measure.
 
-        A parameter that is given as its default and one that is left out are the same.
+        A parameter that is given with its default value is equal to one that is omitted.
 
-        - `platforms`: the run's, which a sweep such as ``ranks = "powers"`` follows; without
-          any it is its smallest case. Such a sweep may give a case that is also listed elsewhere.
+        - `platforms`: the platforms of the run, by which a sweep such as ``ranks = "powers"`` is
+          expanded; without them the sweep is its smallest case. Such a sweep may contain a case
+          that is also listed elsewhere.
 
-        Raises StudyError: a case appears twice, or a measure's request is impossible for its probe.
+        Raises StudyError: a case appears twice, or a measure is impossible for its probe.
         """
         listed: set[tuple[Case, str]] = set()
         first_of: dict[Case, Case] = {}
@@ -78,7 +79,7 @@ class Study(StudyKeys):
     def params_of(self, case: Case) -> Any:
         """Return the checked parameters of a case; omitted ones have the defaults of the run.
 
-        Raises ProbeError: one is not valid for the probe.
+        Raises ProbeError: a parameter is not valid for the probe.
         """
         probe = self.find_probe(case.probe)
         return probe.make_params({**self._defaults_of(probe), **parse_point(case.params)})
@@ -86,7 +87,10 @@ class Study(StudyKeys):
     def command_of(
         self, case: Case, layout: Layout | None = None, *, budgets: float = 1.0
     ) -> Command:
-        """Return a case's command, by default on one node; `budgets` scales its time budget."""
+        """Return the command of a case; `budgets` multiplies its time budget.
+
+        - `layout`: the layout of its ranks; without it all ranks on one node.
+        """
         probe = self.find_probe(case.probe)
         params = self.params_of(case)
         if budgets != 1.0 and hasattr(params, "budget_s"):
@@ -94,13 +98,13 @@ class Study(StudyKeys):
         return probe.command(params, layout or Layout(1, case.ranks))
 
     def trace_bytes(self, case: Case) -> int:
-        """Return the size limit of a profiled case's trace, from its probe's measures."""
+        """Return the size limit in bytes of a profiled case's trace, from its probe's measures."""
         of_probe = [measure for measure in self.measures if measure.probe == case.probe]
         limits = [measure.trace_bytes for measure in of_probe if measure.profile]
         return max(limits, default=TRACE_BYTES)
 
     def asking_also(self, platform: str, names: Sequence[str]) -> Study:
-        """Return the study with the measures of one platform for further platforms."""
+        """Return the study in which further platforms also make the measures of one platform."""
         measures = []
         for measure in self.measures:
             if measure.platforms is not None and platform in measure.platforms:
@@ -110,14 +114,14 @@ class Study(StudyKeys):
         return self.changed(measures=measures)
 
     def changed(self, **values: Any) -> Study:
-        """Return the study with other values of some keys; values that stay are not checked again.
+        """Return the study with other values of some keys; unchanged values are not checked again.
 
-        Raises ValidationError: a value is impossible, or contradicts another one.
+        Raises ValidationError: a value is impossible, or contradicts another value.
         """
         return self._of_values(self._values() | values)
 
     def _values(self) -> dict[str, Any]:
-        """Return the values of its keys; it caches further values in its ``__dict__``."""
+        """Return the values of the study's keys, without the values cached in its ``__dict__``."""
         return {key: getattr(self, key) for key in Study.model_fields}
 
     def _of_values(self, values: Mapping[str, Any]) -> Study:
@@ -132,12 +136,15 @@ class Study(StudyKeys):
 
     @property
     def probes(self) -> list[str]:
-        """Names of the probes that are measured, in alphabetical order."""
+        """The names of the measured probes, in alphabetical order."""
         return sorted({measure.probe for measure in self.measures})
 
     @property
     def named_platforms(self) -> dict[str, str]:
-        """Platforms that it names: by role, which a platform of the same name takes by default."""
+        """The platforms that the study names, by role; without roles by their own names.
+
+        A role without a default platform names the platform with the role's name.
+        """
         if self.roles:
             return {name: role.platform or name for name, role in self.roles.items()}
         return {name: name for name in self.platforms}
@@ -151,18 +158,18 @@ class Study(StudyKeys):
         return probes
 
     def find_probe(self, name: str, *, where: str | None = None) -> Probe[Any]:
-        """Return the probe of this name: one of the study's own programs, or a known one.
+        """Return the probe of this name: one of the study's own programs, or an installed probe.
 
-        Raises ProbeError: there is none; the message names the closest.
+        Raises ProbeError: there is no such probe; the message names the most similar one.
         """
         return self._own_probes.get(name) or find_probe(name, where=where)
 
     def source_of(self, probe: str) -> Source | None:
-        """Return where a probe's program comes from: by its own name, or its family's."""
+        """Return the source of a probe's program: of its own name, or of its family's name."""
         return self.sources.get(probe) or self.sources.get(probe.partition(".")[0])
 
     def source_lines(self) -> list[str]:
-        """Describe, a line each, the search for its programs and possible installations."""
+        """Describe how the study's programs are searched for and may be installed, a line each."""
         lines = []
         for name in self.probes:
             source = self.source_of(name)
@@ -172,25 +179,25 @@ class Study(StudyKeys):
 
     @property
     def required_launches(self) -> int:
-        """Number of launches that every case has, for any precision: up to the first look."""
+        """The number of launches that every case has at any precision: up to the first look."""
         return max(self.min_launches, self.looks[0]) if self.looks else self.min_launches
 
     @cached_property
     def asked_probes(self) -> frozenset[str]:
-        """The probes of the question; without one the programs, and all where there is none."""
+        """The probes of the question; without a question the programs, or else all probes."""
         names = {".".join(text.split()).rpartition(":")[2] for text in self.question}
         names = names or {Layer.NPB.value, Layer.APP.value}
         probes = [name for name in self.probes if names & subjects_of(self.find_probe(name))]
         return frozenset(probes or self.probes)
 
     def launches_of(self, case: Case) -> int:
-        """Return how often a case is launched: after the first look only for the question."""
+        """Return the number of launches of a case; the question may need more than other cases."""
         if self.looks is None or case.probe in self.asked_probes:
             return self.launches
         return self.looks[0]
 
     def with_launches(self, launches: int) -> Study:
-        """Return the study with another number of launches, a single look, no more required."""
+        """Return the study with another number of launches, a single look, and no more required."""
         fewest = min(self.min_launches, launches)
         precision = 0.0 if fewest < MIN_LAUNCHES else self.precision
         return self.changed(launches=launches, looks=None, min_launches=fewest, precision=precision)
@@ -198,21 +205,21 @@ class Study(StudyKeys):
     def asking(self, question: Sequence[str]) -> Study:
         """Return the study with another question.
 
-        Raises StudyError: the study measures no probe, layer or metric of the question.
+        Raises StudyError: the study does not measure the question's probe, layer or metric.
         """
         study = self.changed(question=list(question))
         study.check_question(where="--question")
         return study
 
     def check_question(self, platforms: Sequence[str] = (), **where: str) -> None:
-        """Refuse a question that none of its results answers; see `bareline.study.problems`."""
+        """Refuse a question that no result of the study answers; see `bareline.study.problems`."""
         measured = [self.find_probe(name) for name in self.probes]
         check_question(self.question, measured, platforms, **where)
 
     def at_scale(self, name: str) -> Study:
-        """Return the study as it is at one of its scales.
+        """Return the study with the changes of one of its scales.
 
-        Raises StudyError: it has no scale of this name, or is impossible at it.
+        Raises StudyError: the study has no scale of this name, or is impossible at this scale.
         """
         where = f"study '{self.name}'"
         if name not in self.scales:
@@ -236,7 +243,7 @@ class Study(StudyKeys):
     def with_roles(self, given: Sequence[str], on: Sequence[str]) -> Study:
         """Return the study with a platform for each role, as in a run directory.
 
-        Raises StudyError: see `cast_roles`; or no role has a platform.
+        Raises StudyError: as in `cast_roles`, or if no role has a platform.
         """
         where = f"study '{self.name}'"
         cast = cast_roles(self.roles, given, on, where=where)
@@ -256,7 +263,7 @@ class Study(StudyKeys):
 
     @property
     def publications(self) -> list[str]:
-        """Ids of the publications whose platforms its roles represent."""
+        """The ids of the publications whose platforms the roles represent."""
         publications: dict[str, None] = {}
         for role in self.roles.values():
             for reference in role.published:
@@ -269,11 +276,11 @@ class Study(StudyKeys):
         return self.changed(emulated=list(names))
 
     def precision_of(self, layer: Layer) -> float:
-        """Return the target for the relative half-width of a layer's intervals; 0 for none."""
+        """Return the target for the relative half-width of a layer's intervals; 0 for no target."""
         return DEFAULT_PRECISION[layer] if self.precision is None else self.precision
 
     def to_toml(self) -> dict[str, Any]:
-        """Return the study as a file for the run directory."""
+        """Return the study as the content of a file in the run directory."""
         content = self.model_dump(mode="json", exclude_none=True)
         tables = {table: content.pop(key) for table, (key, _) in TABLES.items()}
         for measure in tables["measure"]:
@@ -290,11 +297,11 @@ def study_from_toml(
     defaults: ProbeDefaults | None = None,
     own_names: bool = False,
 ) -> Study:
-    """Check the content of a study file.
+    """Check the content of a study file and return the study.
 
-    - `defaults`: of a run's probes; without it the present probes'.
-    - `own_names`: whether bareline itself named the programs: no probe has such a name, and probes
-      are not imported to see that.
+    - `defaults`: the defaults of a run's probes; without it the defaults of the present probes.
+    - `own_names`: bareline itself named the programs, so that no probe can have such a name; then
+      probes are not imported to check that.
     """
     allowed = {"study", *TABLES}
     for key in content:
@@ -317,7 +324,7 @@ def study_from_toml(
 
 @contextmanager
 def _study_errors(where: str) -> Iterator[None]:
-    """Raise errors of a study's content as a StudyError with its place."""
+    """Raise errors of a study's content as a StudyError with the place of the error."""
     try:
         yield
     except ValidationError as error:
@@ -327,7 +334,7 @@ def _study_errors(where: str) -> Iterator[None]:
 
 
 def _on_platforms(measure: Measure, cast: Cast) -> Measure:
-    """Return a measure of roles as a measure on the platforms that took them."""
+    """Return a measure with roles as a measure on the platforms that took these roles."""
     if measure.roles is None:
         return measure
     played = [cast.roles[name] for name in measure.roles if name in cast.roles]
@@ -335,9 +342,9 @@ def _on_platforms(measure: Measure, cast: Cast) -> Measure:
 
 
 def check_study(study: Study, *, own_names: bool = False) -> None:
-    """Check what the keys of a study mean together, also at each of its scales.
+    """Check that the keys of a study are possible together, at each of its scales.
 
-    - `own_names`: as for `study_from_toml`.
+    - `own_names`: as in `study_from_toml`.
 
     Raises BarelineError: a case, a source, a role, the question, a figure or a scale is impossible.
     """
@@ -355,7 +362,7 @@ def check_study(study: Study, *, own_names: bool = False) -> None:
 
 
 def _check_sources(study: Study) -> None:
-    """Raise StudyError for a source of a probe that is not measured, or that has none."""
+    """Raise StudyError for a source whose probe is not measured, or has no program to find."""
     used = {id(study.source_of(name)) for name in study.probes}
     for name, source in study.sources.items():
         # A scale may leave out measures of the study itself.

@@ -1,8 +1,8 @@
-"""Numbers of ranks and nodes: numbers, lists of them, and sweeps that follow the platforms.
+"""Numbers of ranks and nodes: numbers, lists of numbers, and sweeps that follow the platforms.
 
-``ranks = "powers"`` and ``nodes = "powers"`` are 1, 2, 4 and so on, up to the room of the largest
-platform of the run, so that a case is the same on every platform; ``nodes = "all"`` is each
-platform's number.
+``ranks = "powers"`` and ``nodes = "powers"`` are 1, 2, 4 and so on, up to the capacity of the
+largest platform of the run, so that a case is the same on every platform. ``nodes = "all"`` is each
+platform's own number of nodes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CORES = "cores"
 
 
 def _or(*words: str) -> BeforeValidator:
-    """Refuse every word but some in a single line."""
+    """Return a validator that refuses every word except `words`, with a one-line message."""
     choices = " or ".join(f'"{word}"' for word in words)
 
     def check(value: Any) -> Any:
@@ -54,8 +54,8 @@ Shape = tuple[int, int | None]
 class Sweep:
     """The ranks and nodes of a measure; see `bareline.study.measure.Measure`.
 
-    - `ends`: nodes that the probe measures between, with one rank on each unless the measure has
-      more; None where the layout determines the number.
+    - `ends`: the number of nodes between which the probe measures, with one rank on each node
+      unless the measure has more. None if the layout determines the number.
     """
 
     ranks: int | Sequence[int] | str | None
@@ -68,22 +68,23 @@ class Sweep:
 
     @property
     def within_cores(self) -> bool:
-        """Whether no rank may lack a core of its own: the sweep itself follows the cores."""
+        """Whether every rank needs its own core, because the sweep itself follows the cores."""
         return self.ranks == POWERS or self.ranks_per_node == CORES
 
     @property
     def follows_platforms(self) -> bool:
-        """Whether its values depend on the platforms of the run."""
+        """Whether the values depend on the platforms of the run."""
         return self.within_cores or self._open_nodes
 
     def shapes(self, room: Mapping[str, Capacity], check: Callable[[int], None]) -> Iterator[Shape]:
-        """Yield ranks and nodes, each pair once.
+        """Yield numbers of ranks and nodes, each pair once.
 
-        - `room`: the room of the platforms, by name; without any, the smallest case of each sweep.
-        - `check`: refuses a number of ranks that the probe cannot run with.
+        - `room`: the capacity of each platform, by name; without it, the smallest case of each
+          sweep.
+        - `check`: refuses a number of ranks with which the probe cannot run.
 
-        Raises StudyError: the keys contradict each other, no ranks divide evenly over nodes that
-        are named, or these are more than the probe measures between.
+        Raises StudyError: the keys contradict each other, no number of ranks divides evenly over
+            the named nodes, or there are more nodes than the probe measures between.
         Raises ProbeError: the probe cannot run with a number of ranks that the study names.
         """
         if self.ranks_per_node is None:
@@ -145,11 +146,11 @@ class Sweep:
         yield from _powers(least, most, check)
 
     def _nodes_used(self, capacity: Capacity) -> int:
-        """Return the nodes of a platform that the placement uses where the study names none."""
+        """Return the number of a platform's nodes that the placement uses by default."""
         return 1 if self.placement is Placement.PACK else capacity.nodes
 
     def _full_nodes(self, check: Callable[[int], None]) -> Iterator[Shape]:
-        """Let the nodes follow from the ranks."""
+        """Yield pairs in which the number of nodes follows from the number of ranks."""
         each = self.ranks_per_node
         if not isinstance(each, int) or self.ranks == POWERS:
             raise StudyError(
@@ -171,7 +172,7 @@ class Sweep:
     def _by_nodes(
         self, room: Mapping[str, Capacity], check: Callable[[int], None]
     ) -> Iterator[Shape]:
-        """Let the ranks follow from the nodes."""
+        """Yield pairs in which the number of ranks follows from the number of nodes."""
         if self.ranks is not None:
             raise StudyError(
                 "'ranks' follow from 'nodes' and 'ranks_per_node'",
@@ -238,7 +239,7 @@ def _listed(value: int | Sequence[int] | str) -> list[int]:
 
 
 def _powers(start: int, most: int, check: Callable[[int], None]) -> Iterator[int]:
-    """Yield ``start`` times 1, 2, 4 ... up to a limit, or the smallest that the probe takes."""
+    """Yield `start` times 1, 2, 4 ... up to `most`; else the smallest number the probe permits."""
     refused: ProbeError | None = None
     any_taken = False
     for power in range(_LARGEST_POWER):

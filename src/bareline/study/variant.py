@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 class Variant(BaseModel):
     """A ``[variant.NAME]``: keys of a platform file that replace keys of the run's platform.
 
-    The run's one platform is measured once for each variant, under the variant's name; the first
-    is the baseline. Every key of a platform's table is possible here: `build`, `command`, `mpi`,
+    The run's only platform is measured once for each variant, under the variant's name; the first
+    variant is the baseline. Every key of a platform's table is possible: `build`, `command`, `mpi`,
     `environment`.
 
     - `title`: the variant's name, for people.
@@ -23,5 +23,5 @@ class Variant(BaseModel):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The keys that are changed, by name."""
+        """The changed keys and their values."""
         return dict(self.model_extra or {})
