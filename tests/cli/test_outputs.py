@@ -229,4 +229,4 @@ def test_json_has_null_for_a_fact_that_is_not_finite(measured, place):
     done = measured("show", "r", "--facts", "--json")
     rows = json.loads(done.stdout, parse_constant=pytest.fail)
     assert any(None in row.values() for row in rows)
-    assert "not finite" in done.stderr and "= inf is null" in done.stderr
+    assert "= inf is null" in done.stderr

@@ -183,31 +183,30 @@ def test_one_mechanism_says_what_is_left_out_and_nothing_left_is_an_error():
 
 
 @pytest.mark.parametrize(
-    ("measure", "words"),
+    ("measure", "code"),
     [
-        ({"ranks": "power"}, ["'power' is not a number", '"powers"']),
-        ({"ranks": []}, ["ranks"]),
-        ({"ranks": 3, "nodes": 2}, ["3 ranks do not divide evenly over 2 nodes"]),
-        ({"ranks": [1, 3], "nodes": 2}, ["1 ranks do not divide evenly over 2 nodes"]),
-        ({"nodes": "powers", "ranks_per_node": 2, "ranks": 4}, ["remove one of the three"]),
-        ({"ranks_per_node": "cores", "ranks": 4}, ["nodes is not defined", 'nodes = "powers"']),
-        ({"ranks_per_node": 3, "ranks": 4}, ["not a multiple of 3"]),
+        ({"ranks": "power"}, "BL-STUDY-446"),
+        ({"ranks": []}, "BL-KEY-TOO-SHORT"),
+        ({"ranks": 3, "nodes": 2}, "BL-STUDY-982"),
+        ({"ranks": [1, 3], "nodes": 2}, "BL-STUDY-982"),
+        ({"nodes": "powers", "ranks_per_node": 2, "ranks": 4}, "BL-STUDY-878"),
+        ({"ranks_per_node": "cores", "ranks": 4}, "BL-STUDY-432"),
+        ({"ranks_per_node": 3, "ranks": 4}, "BL-STUDY-840"),
         ({"ranks": 4, "nodes": 2, "per_rank": {"points": 1}, "params": {"points": 2}},
-         ["'points' is in params and in per_rank"]),
-        ({"per_rank": {"point": 1}}, ["no parameter 'point'"]),
-        ({"probe": "net.nuttcp", "ranks": 3}, ["3 ranks do not divide evenly over 2 nodes"]),
+         "BL-STUDY-983"),
+        ({"per_rank": {"point": 1}}, "BL-PROBES-808"),
+        ({"probe": "net.nuttcp", "ranks": 3}, "BL-STUDY-982"),
         ({"probe": "net.nuttcp", "nodes": [1, 4]},
-         ["measure 1 (net.nuttcp)", "between 2 nodes", "with 4 nodes", "nodes = 2, or nodes = 1"]),
-        ({"probe": "net.sockperf", "nodes": 3, "ranks_per_node": 1}, ["between 2 nodes"]),
-        ({"nodes": [1, 2]}, ["1 ranks do not divide evenly over 2 nodes", "ranks_per_node"]),
-        ({"nodes": [1, 2], "ranks": [1, 3]}, ["1 ranks do not divide evenly over 2 nodes"]),
-        ({"nodes": "powers"}, ["only one rank", "ranks_per_node = 1"]),
+         "BL-STUDY-729"),
+        ({"probe": "net.sockperf", "nodes": 3, "ranks_per_node": 1}, "BL-STUDY-729"),
+        ({"nodes": [1, 2]}, "BL-STUDY-982"),
+        ({"nodes": [1, 2], "ranks": [1, 3]}, "BL-STUDY-982"),
+        ({"nodes": "powers"}, "BL-STUDY-351"),
     ],
 )  # fmt: skip
-def test_impossible_sweeps_are_refused_when_the_study_is_read(measure, words):
-    with pytest.raises(StudyError) as caught:
+def test_impossible_sweeps_are_refused_when_the_study_is_read(measure, code):
+    with raises(StudyError, code):
         study(measure)
-    assert all(word in str(caught.value) for word in words), caught.value
 
 
 def test_unknown_cores_are_an_error_that_names_the_key():

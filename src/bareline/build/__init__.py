@@ -1,1 +1,1 @@
-"""Native programs from their sources, once per toolchain."""
+"""The build of the native programs from their sources, once per toolchain."""

@@ -1,9 +1,9 @@
-"""The finished builds of the native programs: which there are, who uses them, which may go.
+"""The finished builds of the native programs in the cache: their list, use and removal.
 
 A build is a folder ``<toolchain>-<sources>`` with a record when it is complete. A process that uses
-it keeps a shared lock on the record until it ends, which the kernel ensures; the record's
-time of change is the time of the last use. Builders of a toolchain take turns with a lock file
-next to its tree of object files.
+a build has a shared lock on the record until the process ends. The modification time of the record
+is the time of the last use. Processes that build for the same toolchain take turns by a lock file
+next to the toolchain's object files.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ _locks: dict[Path, int] = {}
 
 
 def use(build: Path) -> str | None:
-    """Return a build's record, None without one, and keep the build while this process lives."""
+    """Return the record of a build, and protect the build until this process ends.
+
+    None if the build has no record.
+    """
     record = build / RECORD
     try:
         descriptor = os.open(record, _READ)
@@ -64,13 +67,13 @@ def use(build: Path) -> str | None:
 
 
 def _is_record(descriptor: int) -> bool:
-    """Whether this is a file of a record's size: no pipe, folder or device has a build's record."""
+    """Return whether an open file is a regular file and as small as a record of a build."""
     status = os.fstat(descriptor)
     return stat.S_ISREG(status.st_mode) and status.st_size <= _MOST_RECORD_BYTES
 
 
 def finished(folder: Path, toolchain: str = "*") -> list[Path]:
-    """Return the finished builds of one toolchain or of all, the last used first."""
+    """Return the finished builds of a toolchain or of all; the last used build comes first."""
     used = []
     for record in folder.glob(f"{toolchain}-*/{RECORD}"):
         with contextlib.suppress(OSError):  # just removed
@@ -79,13 +82,13 @@ def finished(folder: Path, toolchain: str = "*") -> list[Path]:
 
 
 def toolchains(folder: Path) -> set[str]:
-    """Return the keys of the toolchains that something is built for."""
+    """Return the keys of the toolchains that have builds."""
     return {build.name.partition("-")[0] for build in finished(folder)}
 
 
 @contextmanager
 def locked(folder: Path, toolchain: str) -> Iterator[int]:
-    """Hold the lock of a toolchain's builders, and give its open file; it goes with its holder.
+    """Hold the lock for builds of a toolchain during the context, and yield its open file.
 
     Raises StoreError: the file system has no locks, and leases are not allowed.
     """
@@ -97,9 +100,9 @@ def locked(folder: Path, toolchain: str) -> Iterator[int]:
 
 
 def prune(folder: Path, toolchain: str) -> None:
-    """Remove a toolchain's old builds and logs; the caller has its lock.
+    """Remove old builds and logs of a toolchain; the caller has the toolchain's lock.
 
-    The last few stay, and builds that are in use or were used within a day.
+    The last few builds are kept, and builds that are in use or were used within a day.
     """
     for build in finished(folder, toolchain)[_MOST_BUILDS:]:
         if _is_old(build / RECORD):
@@ -137,7 +140,7 @@ def _forget(lock: Path, paths: list[Path]) -> None:
 
 
 def _used(path: Path) -> Path:
-    """Return the file whose time of change is the time of the last use."""
+    """Return the file whose modification time is the time of the last use of a build."""
     record = path / RECORD
     return record if record.exists() else path
 

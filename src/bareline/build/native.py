@@ -1,9 +1,10 @@
-"""Build bareline's native programs with CMake, once per toolchain.
+"""The build of bareline's native programs with CMake, once per toolchain.
 
-A build is in the cache folder under a key made of the sources, the compilers and the MPI
-library. It appears there complete or not at all, even if several processes build it at once. Each
+A build is in the cache folder under a key of the sources, the compilers and the MPI library. It
+only appears there when it is complete, even if several processes build at the same time. Each
 toolchain keeps its object files, so that only files that depend on changed sources are compiled. A
-new build of a toolchain removes old unused ones, and all files of forgotten toolchains.
+new build of a toolchain removes its old unused builds, and all files of toolchains that were not
+used for a month.
 """
 
 from __future__ import annotations
@@ -47,13 +48,13 @@ def ensure_native(mpi: MpiCompiler | None, cache: Path) -> Path:
 
 
 def build_native(mpi: MpiCompiler | None, cache: Path, *, force: bool = False) -> NativeBuild:
-    """Build the native programs, or find them in the cache.
+    """Return a build of the native programs, from the cache or newly built.
 
-    Where a compiler is missing, a complete build that another machine or node put into the cache
-    for the same library will do: the key of the cache also depends on the compiler.
+    If a compiler is missing, a complete build by another machine or node for the same library is
+    used. It has another key in the cache, because keys also depend on the compiler.
 
-    - `mpi`: the library to build against; None builds only programs without MPI.
-    - `force`: build again even if the cache has it.
+    - `mpi`: the MPI library to build for; None builds only programs without MPI.
+    - `force`: whether to build even if the cache has the build.
 
     Raises ToolMissing: CMake, a C compiler or the MPI library's compiler wrapper is not installed.
     Raises BuildError: configuring or compiling failed; the message has the error and the path of
@@ -93,7 +94,10 @@ _failures: dict[Path, BuildError] = {}
 
 
 def _build_locked(builder: _Builder, force: bool) -> NativeBuild:
-    """Build while no other process does, unless another one has built it or it failed before."""
+    """Build while this process has the lock, unless another process has finished the build.
+
+    A build that has failed before is not repeated.
+    """
     target = builder.target
     if not force and target in _failures:
         raise _failures[target]
@@ -118,7 +122,7 @@ def _build_locked(builder: _Builder, force: bool) -> NativeBuild:
 
 @dataclass(frozen=True, slots=True)
 class _Builder:
-    """One build: from where, by which tree, to where."""
+    """A build, with the paths of its sources, its object files and its result."""
 
     source: Path
     tree: Path
@@ -135,9 +139,9 @@ class _Builder:
         return self.target.with_suffix(".part")
 
     def build(self, lock: int) -> NativeBuild:
-        """Configure, compile and install next to the final place, then move there in one step.
+        """Configure, compile and install next to the final folder, then rename to it in one step.
 
-        - `lock`: the descriptor of the lock of the toolchain's builders, which this process has.
+        - `lock`: the descriptor of the toolchain's lock, which this process has.
         """
         _LOG.info("building the native programs for %s, once (%s)", self.toolchain, self.log)
         started = time.monotonic()
@@ -172,7 +176,10 @@ class _Builder:
         return build
 
     def _forget_another_place(self) -> None:
-        """Configure again where the cache folder was moved: CMake's cache names its own place."""
+        """Remove CMake's cache if the cache folder was moved.
+
+        CMake's cache contains its own path.
+        """
         remembered = self.tree / "build" / "CMakeCache.txt"
         if remembered.is_file():
             place = re.search(r"^CMAKE_CACHEFILE_DIR:INTERNAL=(.*)$", remembered.read_text(), re.M)
@@ -199,7 +206,10 @@ class _Builder:
         )
 
     def _run(self, line: Sequence[str], output: int, lock: int) -> None:
-        """Run a step, which inherits the lock: after a kill the next builder waits for it."""
+        """Run a step of the build, which inherits the lock.
+
+        If this process is killed, the next builder thus waits for the step.
+        """
         finished = subprocess.run(
             line,
             # CMake tries compilers where it was called; SimGrid's leaves a file behind there.
@@ -242,11 +252,11 @@ def _reasons(build: NativeBuild, program: str) -> list[str]:
 
 
 def require_programs(programs: Path, names: Iterable[str]) -> None:
-    """Refuse programs that a build on this machine left out.
+    """Check that a build on this machine has not left out programs.
 
-    - `programs`: the folder of its programs; one that is not on this machine is not looked at.
+    - `programs`: the folder of the build's programs; a folder of another machine is not checked.
 
-    Raises ToolMissing: a program is not there, with the reason and the package to install.
+    Raises ToolMissing: a program is missing; the error has the reason and the package to install.
     """
     # Nothing of it is executed, so that it need not be trusted: it may be a copy in /tmp.
     build = recorded(programs.parent)
@@ -273,14 +283,14 @@ def _error_in(log: Path) -> str:
 
 
 def _full_disk_in(log: Path) -> str | None:
-    """Return the message of a full file system or a reached quota that a step has printed."""
+    """Return a step's message about a full file system or a used-up quota, or None."""
     text = _text(log)
     messages = map(os.strerror, (errno.ENOSPC, errno.EDQUOT))
     return next((message for message in messages if message in text), None)
 
 
 def _library_in(log: Path) -> str:
-    """Return the MPI library that the configure step found programs to be linked with."""
+    """Return the MPI library that the configure step found for linking."""
     line = re.search(r"^-- MPI library of C programs: (.+)$", _text(log), re.MULTILINE)
     return line[1] if line else ""
 
@@ -294,9 +304,10 @@ _REPLAY = Path("lib") / "libbareline_replay.so"
 
 @cache
 def load_library() -> ctypes.CDLL:
-    """Load the compiled half of bareline's own computations; build it first if necessary.
+    """Return the compiled library of bareline's own computations, built if necessary.
 
-    Raises ToolMissing, BuildError: it cannot be built; the hint names the package to install.
+    Raises ToolMissing, BuildError: the library cannot be built; the hint names the package to
+    install.
     """
     folder = _built() or build_native(None, cache_folder()).path
     try:
@@ -310,7 +321,7 @@ def load_library() -> ctypes.CDLL:
 
 
 def _built() -> Path | None:
-    """Return the build of these sources that was used last, for whatever MPI library."""
+    """Return the build of these sources that was used last, for any MPI library."""
     for build in build_cache.finished(cache_folder() / "native"):
         if build.name.endswith(f"-{_key()}") and (build / _REPLAY).exists():
             build_cache.use(build)

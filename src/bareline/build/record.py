@@ -1,4 +1,4 @@
-"""The record of a finished build, and the builds that this machine could not make itself."""
+"""The record of a finished build, and builds of other machines in the same cache."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class NativeBuild:
     - `toolchain`: compiler and MPI library, for people.
     - `path`: the folder that contains ``bin`` and ``lib``.
     - `left_out`: programs that could not be built here, each with its reason.
-    - `seconds`: how long configuring and compiling took.
-    - `host`: the node that has it; this machine where that is empty.
-    - `library`: the MPI library that a program of it was linked with, as that library prints its
-      version; empty where none was asked.
-    - `machine`: the architecture that it was compiled for; empty in records of earlier versions.
+    - `seconds`: duration of configuring and compiling.
+    - `host`: the node that has the build; empty for this machine.
+    - `library`: version text of the MPI library with which the programs were linked; empty if it
+      was not asked for.
+    - `machine`: the architecture of the programs; empty in records of earlier versions.
     """
 
     toolchain: str
@@ -78,18 +78,19 @@ def _adapter() -> TypeAdapter[NativeBuild]:
 
 
 def trusted(build: Path) -> None:
-    """Refuse a build that other users could have made or changed: its programs are executed.
+    """Check that no other user could have made or changed a build, whose programs are executed.
 
-    Raises StoreError: it belongs to another user, or other users may write to it.
+    Raises StoreError: the build belongs to another user, or other users may write to it.
     """
     for path in (build.parent, build, *build.glob("*/"), *build.glob("*/*")):
         check_trust(path)
 
 
 def finished_build(target: Path) -> NativeBuild | None:
-    """Return a finished build that may be executed, and keep it; None when there is none.
+    """Return a finished build that is safe to execute, and protect it; None if there is none.
 
-    Raises StoreError: other users could have changed it, so that its record is not read either.
+    Raises StoreError: other users could have changed the build, so that its record is not read
+    either.
     """
     record = build_cache.use(target)
     if record is None:
@@ -99,7 +100,7 @@ def finished_build(target: Path) -> NativeBuild | None:
 
 
 def recorded(target: Path) -> NativeBuild | None:
-    """Return the record of a finished build, and keep the build; None if there is none."""
+    """Return the record of a finished build, and protect the build; None if there is none."""
     record = build_cache.use(target)
     return None if record is None else _build_of(record, target)
 
@@ -112,13 +113,13 @@ def _build_of(record: str, target: Path) -> NativeBuild | None:
 
 
 def build_of_another(cache: Path, sources: str, mpi: MpiCompiler | None) -> NativeBuild | None:
-    """Return a complete build for an MPI library that a machine with a compiler put into the cache.
+    """Return a complete build for an MPI library that another machine put into the cache.
 
-    Of several, the build that was used last. None where there is none for this architecture.
+    Of several builds, return the last used; None if there is no build for this architecture.
 
     - `sources`: the key of the sources, as `sources_key` returns it.
 
-    Raises StoreError: other users could have changed it.
+    Raises StoreError: other users could have changed the build.
     """
     for build in (*_of_machines(cache / "native", sources), *_of_nodes(cache, sources)):
         if build.machine != platform.machine() or not _is_for(build, mpi):
@@ -129,7 +130,7 @@ def build_of_another(cache: Path, sources: str, mpi: MpiCompiler | None) -> Nati
 
 
 def node_builds(cache: Path, sources: str) -> list[str]:
-    """Return the toolchains of the builds that nodes put into a cache that this machine sees."""
+    """Return the toolchains of builds by nodes in a cache that this machine shares."""
     return [build.toolchain for build in _of_nodes(cache, sources)]
 
 
@@ -152,7 +153,7 @@ def _of_machines(folder: Path, sources: str) -> Iterator[NativeBuild]:
 
 
 def _of_nodes(cache: Path, sources: str) -> Iterator[NativeBuild]:
-    """Yield the complete builds of the script ``builder``, the latest first."""
+    """Yield the complete builds that the script ``builder`` made, the latest first."""
     marks = [path for path in cache.glob(f"native-{sources}-*/seconds") if path.is_file()]
     for mark in sorted(marks, key=lambda path: path.stat().st_mtime, reverse=True):
         target = mark.parent

@@ -1,4 +1,4 @@
-"""The source tree of the native programs: its place, its files, and a copy that keeps times."""
+"""The source tree of the native programs: its folder, its files, and a copy with equal times."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from bareline.vocabulary.files import replace_file
 
 
 def source_folder() -> Path:
-    """Return the folder of the top CMakeLists.txt: inside the wheel, or of the source checkout.
+    """Return the folder of the top CMakeLists.txt, in the wheel or in the source checkout.
 
-    Raises BuildError: this installation came without the sources.
+    Raises BuildError: this installation has no sources.
     """
     here = Path(__file__).resolve().parents[1]
     for folder in (here / "_native", here.parent.parent):
@@ -41,7 +41,10 @@ def source_files(source: Path) -> Iterator[Path]:
 
 
 def mirror(source: Path, copy: Path) -> None:
-    """Make a folder contain only the sources; unchanged files keep their times for Ninja."""
+    """Make a folder an exact copy of the sources.
+
+    Unchanged files keep their modification times for Ninja.
+    """
     wanted = set(source_files(source))
     for path in [path for path in copy.rglob("*") if path.is_file()]:
         if path.relative_to(copy) not in wanted:
@@ -55,7 +58,7 @@ def mirror(source: Path, copy: Path) -> None:
 
 
 def sources_key(source: Path) -> str:
-    """Hash all that a build reads."""
+    """Return a hash of all files that a build reads."""
     digest = hashlib.sha256()
     for name in source_files(source):
         digest.update(f"\0{name}\0".encode())

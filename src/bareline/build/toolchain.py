@@ -20,42 +20,43 @@ _LIBRARIES = ("openblas", "fftw3", "scalapack-openmpi", "scalapack-mpich")
 
 
 class MpiCompiler(Protocol):
-    """The parts of an MPI library that matter for a build.
+    """The interface of an MPI library for a build.
 
     See `bareline.platforms.hosts.launchers`.
     """
 
     @property
     def flavour(self) -> str:
-        """Which library it is, e.g. ``openmpi``."""
+        """Name of the library's flavour, e.g. ``openmpi``."""
 
     @property
     def title(self) -> str:
-        """Name and version for people."""
+        """Name and version of the library, for people."""
 
     @property
     def mpicc(self) -> str | None:
-        """Path of the compiler wrapper, None when only the runtime is installed."""
+        """Path of the compiler wrapper; None if only the runtime is installed."""
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """Environment variables of a build for it, such as CC, FC or PATH."""
+        """Environment variables for builds with the library, such as CC, FC or PATH."""
 
     @property
     def choices(self) -> Mapping[str, str]:
-        """CMake's variables that a build for it sets."""
+        """CMake variables for builds with the library."""
 
     def check_library(self, library: str) -> None:
-        """Raise PlatformError where programs are linked with another library than this one.
+        """Check that programs are linked with this library, or raise PlatformError.
 
-        - `library`: the version of its library that a program of the build prints.
+        - `library`: the version text of the library, as a program of the build prints it.
         """
 
 
 def missing_tool(mpi: MpiCompiler | None) -> ToolMissing | None:
-    """Return the error for a missing build program, with its installation; None if all are here.
+    """Return the error for a missing build program; None if all are installed.
 
-    These are CMake, a C compiler and the MPI library's compiler wrapper.
+    The programs are CMake, a C compiler and the MPI library's compiler wrapper. The error has the
+    command that installs the program.
     """
     if mpi is not None and mpi.mpicc is None:
         package = {"openmpi": "libopenmpi-dev", "mpich": "libmpich-dev"}.get(mpi.flavour)
@@ -73,7 +74,10 @@ def missing_tool(mpi: MpiCompiler | None) -> ToolMissing | None:
 
 
 def build_environment(mpi: MpiCompiler | None) -> dict[str, str]:
-    """Return the environment of a build: ours, in the C locale, with the library's compilers."""
+    """Return the environment of a build: bareline's own, with the library's compilers.
+
+    The locale is C.
+    """
     environment = {**os.environ, "LC_ALL": "C"}
     if mpi:
         environment |= mpi.variables
@@ -85,17 +89,17 @@ def _compiler(mpi: MpiCompiler | None) -> str:
 
 
 def toolchain_title(mpi: MpiCompiler | None) -> str:
-    """Name compiler and MPI library in one line for people."""
+    """Return the names of compiler and MPI library in one line, for people."""
     return f"{_version(_compiler(mpi))}, {library_title(mpi)}"
 
 
 def library_title(mpi: MpiCompiler | None) -> str:
-    """Return the end of a toolchain's name: its MPI library."""
+    """Return the MPI library's part of a toolchain's name."""
     return mpi.title if mpi else "no MPI"
 
 
 def toolchain_key(toolchain: str, mpi: MpiCompiler | None) -> str:
-    """Hash the properties of this machine on which the programs depend."""
+    """Return a hash of the properties of this machine on which the programs depend."""
     parts: dict[str, str] = {
         "toolchain": toolchain,
         "wrapper": "",
@@ -115,7 +119,7 @@ def toolchain_key(toolchain: str, mpi: MpiCompiler | None) -> str:
 
 @cache
 def _version(*line: str) -> str:
-    """Return the first line of a program's version output, empty when it is missing."""
+    """Return the first line of a program's version output; "" if the program is missing."""
     arguments = line if len(line) > 1 else (*line, "--version")
     plain = {**os.environ, "LC_ALL": "C"}
     try:

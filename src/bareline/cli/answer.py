@@ -1,4 +1,4 @@
-"""How a comparison of commands ends, whether `ab` measured it whole or `continue` its rest."""
+"""The output of a comparison of commands, by `ab`, or by a `continue` of its run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def commands_compared(made: Run) -> Comparison:
-    """Return the comparison of a run's commands."""
+    """Return the comparison of the commands that a run measured."""
     from bareline.analysis.words.comparison import Comparison
 
     return Comparison(read_records(made.path))
@@ -28,7 +28,10 @@ def commands_compared(made: Run) -> Comparison:
 def emit_answer(
     comparison: Comparison, made: Run, titles: Mapping[str, str], markdown: Path | None = None
 ) -> None:
-    """Print which command is better, and the next commands; `titles`: command line by platform."""
+    """Print which command is better, and the next commands.
+
+    - `titles`: command line of each platform.
+    """
     from bareline.analysis.words.commands import command_rows
     from bareline.report.terminal.commands import command_blocks, next_blocks
     from bareline.study.commands import PROBE
@@ -55,7 +58,7 @@ def _export(rows: Sequence[CommandRow], margin: float, path: Path) -> None:
 
 
 def end_if_failed(made: Run, tally: TrialCounts) -> None:
-    """Leave with the exit code of failed trials where launches failed."""
+    """Leave with the exit code of failed trials if launches have failed."""
     if tally.wrong:
         print_error(
             f"{tally.failed} of {tally.planned} launches failed: `bareline show {made.path}`"

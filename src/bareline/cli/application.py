@@ -1,4 +1,4 @@
-"""An application's use of MPI, and its time on another platform: profile, predict."""
+"""Verbs for an application's use of MPI and its time on another platform: profile, predict."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def _targets(options: PredictOptions) -> Iterator[list[Target]]:
 
 
 def _read(path: Path) -> Records:
-    """Read a ladder without its disturbed trials; their number is printed."""
+    """Return the records of a run without its disturbed trials, whose number is printed."""
     from bareline.analysis.numbers.disturbance import without_disturbed_trials
     from bareline.analysis.words.disturbance import exclusion_words
 

@@ -1,4 +1,4 @@
-"""Lists of probes, studies, schemas and published figures."""
+"""Verbs that list probes, studies, schemas and published values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which command is better, in one command: ab."""
+"""The verb ab, which finds the better of several commands."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class AbOptions:
     quiet: QuietOption = False
 
     def for_run(self) -> RunOptions:
-        """Return the options of the run."""
+        """Return the options for the run of the comparison."""
         return RunOptions(
             "ab", on=[self.on], platforms=self.platforms, out=self.out, seed=self.seed
         )
@@ -148,7 +148,7 @@ def _options(options: AbOptions) -> CommandOptions:
 
 
 def _conditions(texts: Sequence[str]) -> list[FailCondition]:
-    """Read the conditions; their reader takes a while to import."""
+    """Return the parsed conditions; their parser is only imported here, as that takes a while."""
     if not texts:
         return []
     from bareline.analysis.judgements.conditions import parse_condition
@@ -157,7 +157,7 @@ def _conditions(texts: Sequence[str]) -> list[FailCondition]:
 
 
 def _whole_condition(text: str) -> str:
-    """Return a condition on the commands: ``> 1.05`` and ``is slower`` are of their figure."""
+    """Return a complete condition for ``> 1.05`` or ``is slower``, which are about the value."""
     from bareline.study.commands import PROBE
 
     stripped = text.strip()
@@ -173,7 +173,7 @@ def _print_study(study: Study, options: AbOptions) -> None:
 def _warmed_up(
     options: AbOptions, study: Study, specs: list[PlatformSpec], settings: CommandOptions
 ) -> Planned:
-    """Launch each command once, and plan by how long that took."""
+    """Launch each command once, and plan the trials from the durations of these launches."""
     from bareline.session.pilot import warm_up
     from bareline.study.commands import command_study
 

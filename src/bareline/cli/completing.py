@@ -1,4 +1,4 @@
-"""Completion of names on a command line: studies, platforms, probes, runs."""
+"""Shell completion of the names of studies, platforms, probes and runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VARIABLE = "_BARELINE_COMPLETE"
 
 
 def _offering(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
-    """Make a function that offers the names with a beginning; none where they cannot be read."""
+    """Return a function that completes the beginning of a name; no names if they cannot be read."""
 
     @wraps(names)
     def offer(incomplete: str) -> list[str]:
@@ -28,7 +28,7 @@ def _offering(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
 
 @_offering
 def studies() -> Iterable[str]:
-    """Return the built-in studies and the TOML files here."""
+    """Return the names of the built-in studies and of the TOML files in this folder."""
     from bareline.study.catalogue import study_names
 
     return [*study_names(), *sorted(map(str, Path().glob("*.toml")))]
@@ -36,7 +36,7 @@ def studies() -> Iterable[str]:
 
 @_offering
 def platforms() -> Iterable[str]:
-    """Return the built-in platforms, and the platforms of the file here."""
+    """Return the names of the built-in platforms and of the platforms in this folder's file."""
     from bareline.platforms.config import load_platforms
 
     return sorted(load_platforms(None, {}))
@@ -44,7 +44,7 @@ def platforms() -> Iterable[str]:
 
 @_offering
 def probes() -> Iterable[str]:
-    """Return the probes."""
+    """Return the names of the probes."""
     from bareline.probes.base import probe_rows
 
     return [row["probe"] for row in probe_rows(None)]
@@ -60,7 +60,7 @@ def schemas() -> Iterable[str]:
 
 @_offering
 def runs() -> Iterable[str]:
-    """Return the names of runs that can replace their paths."""
+    """Return the short names of runs, which can replace their paths."""
     from bareline.store.naming import list_runs
 
     names = [run.path.name for run in list_runs()]

@@ -1,4 +1,4 @@
-"""Exchange data with a run, or read it again: calibrate, reparse, import, export."""
+"""Verbs that exchange or re-read data of a run: calibrate, reparse, import, export."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def import_(
 def _print_imported(
     out: Path, taken: Sequence[Intake], lines: Sequence[str], *, quiet: bool
 ) -> None:
-    """Print the imported trials, and exit with 3 if anything was lost."""
+    """Print the imported trials, and exit with code 3 if any data was lost."""
 
     def people(_: Console) -> None:
         if not quiet:

@@ -1,4 +1,4 @@
-"""The time of a program on another platform, in one command: forecast."""
+"""The verb forecast, which predicts the time of a program on another platform."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _question(options: ForecastOptions) -> Question:
 
 
 def _max_age_s(text: str) -> float:
-    """Read an age: days, or a time as of `--wait-quiet`."""
+    """Return an age in s, from a number of days or a time in the format of `--wait-quiet`."""
     from bareline.vocabulary.units import parse_duration
 
     days = text.removesuffix("d")
@@ -104,7 +104,7 @@ def _max_age_s(text: str) -> float:
 
 
 def _run_of(step: ForecastStep, baseline: str, max_age_s: float, *, quiet: bool) -> Run:
-    """Return the run of a step: one that is fresh, one that goes on, or a new one, measured."""
+    """Return the measured run of a step: a recent run, a continued run, or a new run."""
     standing = step.standing(max_age_s)
     if not standing.measures and standing.run is not None:
         print_error(f"{step.title}: {standing.words}")
@@ -159,7 +159,7 @@ def _print(answers: Sequence[Forecast], by_hand: Sequence[Sequence[str]]) -> Non
 
 
 def _by_hand(options: ForecastOptions, profile: Path, ladder: Run) -> list[list[str]]:
-    """Return the equivalent separate commands."""
+    """Return the separate commands that are equivalent to the forecast."""
     base = options.on or "bare"
     of_ladder = str(ladder.path)
     on: list[str] = []
@@ -247,7 +247,7 @@ def _step_blocks(rows: Sequence[StepRow]) -> Iterator[Block]:
 
 
 def _of_run(options: ForecastOptions, source: Path) -> None:
-    """Answer from a run that has the program, profiled, and the ladders."""
+    """Print the forecast from a run that contains the profiled program and the MPI benchmarks."""
     from bareline.predict.applications import applications, name_of, usable
     from bareline.store.run import Run
 

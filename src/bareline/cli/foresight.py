@@ -1,4 +1,4 @@
-"""Print the claims that a run of a published study can judge: `run`, `submit`, `doctor`."""
+"""The claims that a run of a published study can judge, for `run`, `submit` and `doctor`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def see_to_answers(planned: Planned) -> None:
-    """Print the claims that a run can judge; if they are few, ask on a terminal, else refuse.
+    """Print the claims that a run can judge; if they are few, ask the user on a terminal.
 
-    With named platforms, ``--anyway`` or ``--yes`` it does not ask.
+    The user is not asked if platforms are named, or with ``--anyway`` or ``--yes``.
 
     Raises UsageError: less than a third of the claims can be judged, and there is no terminal.
     """
@@ -54,7 +54,7 @@ def _agreed(question: str) -> bool:
 
 
 def answers_here(name: str, platforms: Path | None) -> Iterator[HostCheck]:
-    """Yield checks on the claims that a study judges on the platforms that its roles name."""
+    """Yield checks of the claims that a study can judge on the platforms of its roles."""
     from bareline.doctor.check import Area, Health, HostCheck
     from bareline.platforms.config import choose_platforms
     from bareline.session.begin import cast_study, choose_baseline

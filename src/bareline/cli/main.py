@@ -1,8 +1,8 @@
-"""The command line: parse, call, print. The modules that a command imports do its work.
+"""The entry point of the command line; the modules that a verb imports do its work.
 
-A family of verbs is one file with an ``app`` of its own, which `bareline.cli.tasks` lists and
-imports when a verb of it is used. Imports are inside the commands, so that ``bareline --help`` is
-fast.
+A group of verbs is a module with its own ``app``. `bareline.cli.tasks` lists the modules, and
+imports a module when one of its verbs is used. Imports are inside the functions of the verbs, so
+that ``bareline --help`` is fast.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ app = typer.Typer(
 
 @cache
 def command() -> Any:
-    """Return click's command that has all verbs."""
+    """Return click's command with all verbs."""
     return typer.main.get_command(app)
 
 
 def main() -> NoReturn:
-    """Run the command line; every error of ours is one line on stderr."""
+    """Run the command line, and print each error of bareline as one line on stderr."""
     if VARIABLE in os.environ:
         from typer.completion import completion_init  # type: ignore[attr-defined]
 
@@ -105,7 +105,7 @@ def _wrong_path(error: OSError) -> BarelineError:
 
 
 def _without_verbose(arguments: Sequence[str]) -> list[str]:
-    """Let messages have codes where ``--verbose`` is given, and return the other arguments."""
+    """Return the arguments without ``--verbose``, which turns on codes of messages."""
     own_arguments = len(arguments)
     if "--" in arguments:
         own_arguments = arguments.index("--")
@@ -117,7 +117,7 @@ def _without_verbose(arguments: Sequence[str]) -> list[str]:
 
 
 def _refuse_two(arguments: Sequence[str]) -> None:
-    """Raise UsageError where an option that decides alone is given twice: the last would win."""
+    """Raise UsageError if an option that decides alone is given twice, as the last would win."""
     if arguments[:1] == ["profile"]:  # the options of the program may follow without --
         return
     ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
@@ -128,7 +128,10 @@ def _refuse_two(arguments: Sequence[str]) -> None:
 
 
 def _with_values(arguments: Sequence[str]) -> list[str]:
-    """Add values to options without one: click would take the next argument for it."""
+    """Return the arguments with values for options that may have none.
+
+    Without this, click would use the next argument as the value.
+    """
     ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
     alone = {name: f"{name}={value}" for name, value in OPTIONAL_VALUES.items()}
     return [*(alone.get(text, text) for text in ours), *arguments[len(ours) :]]

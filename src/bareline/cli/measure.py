@@ -1,4 +1,4 @@
-"""Begin a run, continue it, print its progress: run, submit, continue, runs, status."""
+"""Verbs that begin and continue a run and print its progress: run, submit, continue, status."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def submit(
 
 
 def _hand_over(planned: Planned, order: SubmissionRequest) -> None:
-    """Make the run directory and submit the jobs that measure it."""
+    """Make the run directory, and submit the jobs that measure the run."""
     from bareline.session import submission as jobs
 
     see_to_answers(planned)
@@ -183,7 +183,10 @@ def _execute(
     quiet: bool,
     goes_on: bool = False,
 ) -> None:
-    """Measure the rest of a run, and print how it ended; `goes_on`: it was begun before."""
+    """Measure the rest of a run, and print how it ended.
+
+    - `goes_on`: whether the run was begun before.
+    """
     from bareline.session.submission import end_chain
     from bareline.study.commands import command_lines
 
@@ -205,7 +208,7 @@ def _execute(
 
 
 def _end(made: Run, tally: TrialCounts, *, quiet: bool) -> None:
-    """Print how a run ended, and its state; failed trials set the exit code."""
+    """Print how a run ended, and its state; exit with the code of failed trials, if any failed."""
     from bareline.report.terminal.runs import run_end_blocks
     from bareline.report.writers.terminal import print_blocks
     from bareline.session.status import end_remarks
@@ -224,7 +227,7 @@ def _end(made: Run, tally: TrialCounts, *, quiet: bool) -> None:
 
 
 def _end_with_answer(made: Run, titles: Mapping[str, str], tally: TrialCounts) -> None:
-    """End as ``ab`` does; with --json the state of the run, as of any run that goes on."""
+    """Print the answer of ``ab``; with --json, print the state of the run as `continue` does."""
     from bareline.cli.answer import commands_compared, emit_answer, end_if_failed
 
     if prints_json():

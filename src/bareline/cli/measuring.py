@@ -1,4 +1,4 @@
-"""Measure the rest of a run: the step that `run`, `continue`, `ab` and `forecast` share."""
+"""The measurement of the rest of a run, for `run`, `continue`, `ab` and `forecast`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def measure(
     stop_on_failure: bool = False,
     quiet: bool,
 ) -> TrialCounts:
-    """Measure the rest of a run, with progress on stderr; an early end sets the exit code."""
+    """Measure the rest of a run with progress on stderr; exit with a code after an early end."""
     from bareline.report.terminal.progress import progress_on
     from bareline.session.runner import execute
 
@@ -58,7 +58,7 @@ def measure(
 
 
 def emit_state(made: Run) -> None:
-    """Print the state of a run as JSON, or its path for people."""
+    """Print the state of a run as JSON, or the path of the run for people."""
     from bareline.session.status import status_of
 
     emit(lambda: [status_of(made)], lambda _: print(made.path))

@@ -19,21 +19,24 @@ if TYPE_CHECKING:
 
 
 def run_path(text: str) -> Path:
-    """Return the path of a run that may be given by a short name."""
+    """Return the path of a run, which may be given by a short name."""
     from bareline.store.naming import find_run
 
     return find_run(text)
 
 
 def read_records(*paths: Path, unlike: bool = True) -> Records:
-    """Read runs; `unlike`: print where they measured with different defaults."""
+    """Return the records of runs.
+
+    - `unlike`: whether to print in which defaults the runs differ.
+    """
     from bareline.store.run import Run
 
     return records_of([Run.open(path) for path in paths], unlike=unlike)
 
 
 def records_of(runs: Sequence[Run], *, unlike: bool = True) -> Records:
-    """Read runs that are open; `unlike` as of `read_records`."""
+    """Return the records of opened runs; `unlike` is the same as in `read_records`."""
     from bareline.analysis.numbers.records import read_runs
 
     records = read_runs(runs)
@@ -70,7 +73,7 @@ PLATFORM: dict[str, Any] = {"metavar": "P", "autocompletion": completing.platfor
 
 @dataclass(frozen=True, slots=True)
 class RowFilter:
-    """The rows that the user selects, with one kind of name in each field."""
+    """The rows that the user selects, with names of one kind in each field."""
 
     probes: Annotated[
         _Names,
@@ -83,7 +86,7 @@ class RowFilter:
     layers: Annotated[_Names, option("--layer", "LAYER", "Only rows of this layer.")] = None
 
     def selection(self) -> Selection:
-        """Return the choice of these rows; it is false where all are chosen."""
+        """Return the selection of rows; it is false if all rows are selected."""
         from bareline.analysis.numbers.selection import Selection
 
         return Selection(
@@ -110,7 +113,7 @@ ReferenceOption = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """The conditions of a comparison, and the output of their results."""
+    """The conditions of a comparison, and the file for their results."""
 
     fail_if: FailIfOption = None
     undecided: UndecidedOption = None
@@ -163,10 +166,10 @@ DetailsOption = Annotated[bool, flag("--all", "Also detail metrics.")]
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Options of a run, whether it is measured here or by a batch job.
+    """Options of a run, which is measured here or by a batch job.
 
-    A new option of `run` is a field here; `submit` then also has it. Options of measuring, not of
-    its plan, are in `for_the_job`.
+    Each field is an option of `run` and of `submit`. `for_the_job` has the options that concern the
+    measurement instead of the plan.
     """
 
     study: Annotated[
@@ -240,7 +243,10 @@ class RunOptions:
 
 
 def seconds(wait_quiet: str | None) -> float | None:
-    """Read how long to wait in s; None for not at all. Raises UsageError: it is not a time."""
+    """Return the longest wait for a quiet machine, in s; None if there is no wait.
+
+    Raises UsageError: the text is not a time.
+    """
     from bareline.vocabulary.units import parse_duration
 
     return None if wait_quiet is None else parse_duration(wait_quiet)

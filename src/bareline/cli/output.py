@@ -1,8 +1,8 @@
 """The output of a command: rows or text on stdout, errors on stderr, an exit code.
 
 `bareline schema` prints the JSON Schemas of the rows and of the files that people and programs
-write. Each is made from the class of the rows, or from the model that checks the file, whenever it
-is requested, so that no second description can become outdated.
+write. A schema is made from the class of the rows, or from the model that checks the file, whenever
+it is requested. It can therefore never be outdated.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ _with_codes: ContextVar[bool] = ContextVar("with_codes", default=False)
 
 
 def print_codes(wanted: bool) -> None:
-    """Choose whether messages on stderr end with their codes."""
+    """Set whether messages on stderr end with their codes."""
     _with_codes.set(wanted)
 
 
 def print_error(text: str) -> None:
-    """Show a message in one line on stderr."""
+    """Print a message in one line on stderr."""
     code = None
     if _with_codes.get():
         from bareline.vocabulary.message_codes import code_at
@@ -65,7 +65,7 @@ def print_error(text: str) -> None:
 
 
 def complain_of_end(error: BarelineError, *, as_json: bool) -> None:
-    """Show on stderr the error of a command and the next step: in words, or as a JSON object."""
+    """Print a command's error and the next step on stderr, as text or as a JSON object."""
     if not as_json:
         code = _code_of(error) if _with_codes.get() else None
         _print_message(str(error), code)
@@ -87,10 +87,10 @@ def _print_message(text: str, code: str | None) -> None:
 
 
 def complain_of(outcomes: Sequence[ConditionOutcome], undecided: str | None = None) -> None:
-    """Print the result of each condition, and leave with the exit code of the worst of them.
+    """Print the result of each condition, and leave with the exit code of the worst result.
 
-    - `undecided`: result of a condition that these launches cannot decide: "pass", "fail", or
-      None to fail in continuous integration alone.
+    - `undecided`: result of a condition that these launches cannot decide: "pass", "fail", or None
+      to fail only in continuous integration.
     """
     for outcome in outcomes:
         for line in _outcome_lines(outcome):
@@ -110,9 +110,9 @@ def complain_of(outcomes: Sequence[ConditionOutcome], undecided: str | None = No
 
 
 def fails_undecided(undecided: str | None) -> bool:
-    """Whether a condition that cannot be decided fails; None: in continuous integration.
+    """Return whether undecided conditions fail; None means only in continuous integration.
 
-    Raises UsageError: it is neither "pass" nor "fail".
+    Raises UsageError: the text is neither "pass" nor "fail".
     """
     if undecided is None:
         return os.environ.get("CI", "").lower() not in ("", "0", "false")
@@ -124,7 +124,7 @@ def fails_undecided(undecided: str | None) -> bool:
 
 
 def _outcome_lines(outcome: ConditionOutcome) -> Iterator[str]:
-    """Yield the result of a condition with the nearest row, then other rows that it is about."""
+    """Yield lines about a condition: its result with the nearest row, then its other rows."""
     condition = f"{outcome.condition}: "
     tested = f"{count(outcome.tested, 'row')} tested"
     number = len(outcome.undecided)
@@ -151,7 +151,7 @@ def _some(head: str, lines: Sequence[str]) -> Iterator[str]:
 
 @contextmanager
 def printing_measures() -> Iterator[None]:
-    """Print the measures that a refused ladder lacks before the one line that reports it."""
+    """Print the benchmarks that a refused run lacks, before the error of the refusal."""
     from bareline.predict.curves.platform_curves import LadderGaps
 
     try:
@@ -180,27 +180,27 @@ _destination: ContextVar[Path | None] = ContextVar("destination", default=None)
 
 
 def print_json(context: typer.Context, wanted: bool) -> None:
-    """Let `emit` print JSON until the command ends."""
+    """Make `emit` print JSON until the command ends."""
     token = _as_json.set(wanted)
     context.call_on_close(lambda: _as_json.reset(token))
 
 
 def prints_json() -> bool:
-    """Whether the command that runs emits JSON."""
+    """Return whether the running command prints JSON."""
     return _as_json.get()
 
 
 def write_to(context: typer.Context, path: Path | None) -> None:
-    """Let `emit` write to a file until the command ends."""
+    """Make `emit` write to a file until the command ends."""
     token = _destination.set(path)
     context.call_on_close(lambda: _destination.reset(token))
 
 
 def emit(rows: Callable[[], Any], people: Callable[[Console], None]) -> None:
-    """Print tidy rows as JSON and nothing else, or text for people, or write it to a file.
+    """Print rows as JSON or text for people, to stdout or to the file of the command.
 
-    - `rows`: gives the rows; called for JSON only.
-    - `people`: prints for people on a console; called for them only.
+    - `rows`: returns the rows; only called for JSON.
+    - `people`: prints text on a console; only called for text.
 
     Raises UsageError: the file cannot be written.
     """
@@ -219,13 +219,13 @@ def emit(rows: Callable[[], Any], people: Callable[[Console], None]) -> None:
 
 
 def unwritable(error: OSError, path: Path) -> UsageError:
-    """Explain that an output cannot be written, with the next step."""
+    """Return the error for an output that cannot be written, with the next step."""
     why = f"cannot be written: {error.strerror}"
     return UsageError(why, where=str(path), hint=step_to_write(error))
 
 
 def as_json(rows: object) -> None:
-    """Print rows, or a schema, as JSON; numbers that are not finite are null, with a remark."""
+    """Print rows, or a schema, as JSON; numbers that are not finite become null, with a remark."""
     nulls: list[str] = []
     finite = with_nulls(rows, nulls)
     encoder = json.JSONEncoder(indent=1, ensure_ascii=False, allow_nan=False)
@@ -241,7 +241,7 @@ def as_json(rows: object) -> None:
 
 
 def emit_blocks(rows: Callable[[], Any], blocks: Callable[[], Iterable[Block]]) -> None:
-    """Print tidy rows as `emit` does, or blocks for people."""
+    """Print rows as `emit` does, or blocks for people."""
 
     def people(console: Console) -> None:
         from bareline.report.writers.terminal import print_blocks
@@ -252,7 +252,7 @@ def emit_blocks(rows: Callable[[], Any], blocks: Callable[[], Iterable[Block]]) 
 
 
 def console(*, stderr: bool = False, quiet: bool = False) -> Console:
-    """Return the console of stdout or stderr, or one that prints nothing."""
+    """Return the console of stdout or stderr; with `quiet` one that prints nothing."""
     from bareline.report.writers.console import make_console
 
     return make_console(stderr=stderr, quiet=quiet)
@@ -265,7 +265,7 @@ OUTPUTS: dict[str, tuple[str, bool]] = {}
 
 
 def declared_outputs() -> Mapping[str, tuple[str, bool]]:
-    """Return `OUTPUTS` of all verbs."""
+    """Return the declared outputs of all verbs, `OUTPUTS`."""
     from bareline.cli.tasks import import_verbs
 
     import_verbs()
@@ -280,7 +280,7 @@ class SchemaListed(TypedDict):
 
 
 def printed_type(name: str) -> Any:
-    """Return the type of all that a command prints: a list of rows, or a row alone."""
+    """Return the type of the whole output of a command: a list of rows, or a single row."""
     where, alone = declared_outputs()[name]
     module, _, row = where.rpartition(".")
     printed = getattr(import_module(f"bareline.{module}"), row)
@@ -303,7 +303,7 @@ def _files() -> dict[str, Callable[[], dict[str, Any]]]:
 
 
 def schema_rows() -> list[SchemaListed]:
-    """List the schemas: of files by their names, of outputs by their commands."""
+    """Return the schemas of files, by file name, and of outputs, by command."""
     names_by_kind = {"a file": _files(), "--json": sorted(declared_outputs())}
     rows: list[SchemaListed] = []
     for kind, names in names_by_kind.items():
@@ -312,7 +312,10 @@ def schema_rows() -> list[SchemaListed]:
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """Return a schema, or raise UsageError: there is none of that name."""
+    """Return a schema by name.
+
+    Raises UsageError: there is no schema of that name.
+    """
     from pydantic import TypeAdapter
 
     files = _files()

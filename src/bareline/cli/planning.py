@@ -1,4 +1,4 @@
-"""The planned study on platforms of `run`, `submit` and `ab`."""
+"""The plan of a study on platforms, for `run`, `submit` and `ab`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 
 def limits_of(max_core_hours: float | None, not_between: str | None) -> Limits:
-    """Return the limits of the command line; raises UsageError: the hours cannot be read."""
+    """Return the limits of the command line.
+
+    Raises UsageError: the hours are not valid.
+    """
     from bareline.vocabulary.limits import Limits, parse_hours
 
     parse_hours(not_between or "")
@@ -33,11 +36,11 @@ def limits_of(max_core_hours: float | None, not_between: str | None) -> Limits:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A study as it is measured: cast, with its control, on platforms that are described.
+    """A study ready for measurement: its platforms, its roles and its control are chosen.
 
-    - `control`: the platform that is the baseline once more, "" without one.
-    - `largest`: options of the Slurm platform whose nodes a job asks for.
-    - `notes`: lines about the plan that people need before it is measured.
+    - `control`: name of the second measurement of the baseline, "" if there is none.
+    - `largest`: options of the Slurm platform whose nodes a job requests.
+    - `notes`: lines about the plan that the user needs before the measurement.
     """
 
     options: RunOptions
@@ -56,19 +59,19 @@ class Planned:
 
     @property
     def folder(self) -> Path:
-        """The run directory that would be made."""
+        """Path of the run directory, which need not exist yet."""
         from bareline.session.begin import default_folder
 
         return self.options.out or default_folder(self.study)
 
     def rows(self) -> list[PlannedTrial]:
-        """Return the trials in their order."""
+        """Return the planned trials in order."""
         from bareline.session.begin import plan_rows
 
         return plan_rows(self.study, self.platforms, self.options.seed, control=self.control)
 
     def blocks(self, rows: list[PlannedTrial]) -> Iterator[Block]:
-        """Return the plan for people."""
+        """Yield the plan as blocks for people."""
         from bareline.platforms.base import exact_among
         from bareline.report.terminal.runs import plan_blocks
         from bareline.session.looks import look_lines, planned_looks
@@ -103,7 +106,7 @@ class Planned:
         )
 
     def answers(self) -> tuple[Answers, str] | None:
-        """Return the claims that the run can judge; None without a publication."""
+        """Return the claims that the run can judge; None for a study without a publication."""
         from bareline.study.catalogue import find_study
 
         if not self.study.publications:
@@ -112,7 +115,7 @@ class Planned:
         return look_ahead(whole, self.study, self.platforms, self.baseline)
 
     def time_line(self) -> str:
-        """Return how long the run takes, in a line."""
+        """Return a line with the expected duration of the run."""
         from bareline.platforms.base import exact_among
         from bareline.session.outlook import wall_time, wall_time_line
         from bareline.study.plan import make_plan
@@ -121,7 +124,7 @@ class Planned:
         return wall_time_line(wall_time(self.study, plan, exact_among(self.platforms)))
 
     def look_at_nodes(self, order: SubmissionRequest) -> None:
-        """See that a job could run on the nodes of a batch system that can be asked first."""
+        """Check that a job could run on nodes of a batch system that can be asked in advance."""
         from bareline.session.allocations import platforms_to_build
         from bareline.session.node_needs import see_to_nodes
         from bareline.study.plan import make_plan
@@ -135,7 +138,7 @@ class Planned:
             print_error(remark)
 
     def make(self) -> Run:
-        """Make the run directory."""
+        """Make the run directory, and return the run."""
         from bareline.session.begin import create_run
 
         if self.study.scale_changes:
@@ -155,9 +158,9 @@ class Planned:
 def look_ahead(
     whole: Study, study: Study, platforms: list[PlatformSpec], baseline: str
 ) -> tuple[Answers, str] | None:
-    """Return the claims that a cast study judges; None where it repeats no publication.
+    """Return the claims that a study with its platforms can judge; None without a publication.
 
-    - `whole`: the study at its own size, before its roles were cast.
+    - `whole`: the study in its own size, before platforms were chosen for its roles.
     """
     from bareline.report.content.answers import claimed_metrics, judged_claims, names_of
     from bareline.session.answers import Foresight
@@ -170,7 +173,7 @@ def look_ahead(
 
 
 def planned_of(options: RunOptions, *, in_a_job: bool = False) -> Planned:
-    """Return the study of the command line as it is measured, here or by a batch job."""
+    """Return the study of the command line, ready for measurement here or by a batch job."""
     from bareline.session.submission import inheriting
 
     study, specs, lacking = _chosen(options)
@@ -186,7 +189,7 @@ def plan_on(
     specs: list[PlatformSpec],
     largest: SlurmOptions | None = None,
 ) -> Planned:
-    """Return a study as it is measured on platforms; its notes are not printed yet."""
+    """Return a study ready for measurement on platforms; its notes are not printed yet."""
     from bareline.session import begin
     from bareline.session.variants import with_control, with_variants
     from bareline.study.plan import choose, left_out_lines, unlike
@@ -207,7 +210,7 @@ def plan_on(
 
 
 def _chosen(options: RunOptions) -> tuple[Study, list[PlatformSpec], list[str]]:
-    """Find a study and its platforms, and the missing parts, in lines."""
+    """Return the study and its platforms, and lines about missing parts."""
     from bareline.platforms.config import choose_platforms
     from bareline.session import begin
     from bareline.study.catalogue import find_study
@@ -234,7 +237,7 @@ def _chosen(options: RunOptions) -> tuple[Study, list[PlatformSpec], list[str]]:
 
 
 def _at_sizes_of(study: Study, path: Path) -> Study:
-    """Return a study at the mean message sizes of a profiled program, and print the sizes."""
+    """Return a study with the mean message sizes of a profiled program; print the sizes."""
     from bareline.predict.curves.mean_sizes import mean_sizes, sweep_sizes
     from bareline.probes.mpi._mpibench import MOST_SIZES
     from bareline.profile.files import read_profile

@@ -1,4 +1,4 @@
-"""Where trials run: platforms, platforms show, from-reframe, from-benchpark, clean."""
+"""Verbs about platforms: platforms, platforms show, from-reframe, from-benchpark, clean."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 class _PlatformsGroup(TyperGroup):
-    """Takes an unknown word for a platform: that 'lan' resembles 'clean' is not helpful."""
+    """A group that takes an unknown word for the name of a platform.
+
+    Otherwise the error would suggest 'clean' for 'lan'.
+    """
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0]

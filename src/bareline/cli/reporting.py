@@ -1,4 +1,4 @@
-"""Results handed on as a page, of a cluster node by node, and over time: report, nodes, trend."""
+"""Verbs for pages, for the nodes of a cluster and for history: report, nodes, trend."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def report(
 
 
 def _document(paths: list[Path], baseline: str | None, margin: float | None) -> Document:
-    """Collect a page's content: a comparison, or the latest of many runs with their history."""
+    """Return a page's content: a comparison, or the latest of many runs with their history."""
     from bareline.analysis.judgements.timeline import latest_at
     from bareline.analysis.words.comparison import Comparison
     from bareline.report.content.document import document_of
@@ -159,7 +159,7 @@ def nodes(
 
 @dataclass(frozen=True, slots=True)
 class TrendLevel:
-    """The level that the present one is compared with, and the changes that are accepted."""
+    """The level that the present level is compared with, and the accepted changes."""
 
     since: Annotated[
         Path | None,
@@ -176,7 +176,7 @@ class TrendLevel:
     reason: Annotated[str | None, option("--reason", "TEXT", "Why they are accepted.")] = None
 
     def check(self) -> None:
-        """Raise UsageError: options exclude each other, or one lacks the other."""
+        """Check the options for conflicts and missing partners, or raise UsageError."""
         if self.since is not None and self.last is not None:
             raise UsageError(
                 "--since and --last cannot be used together", hint="leave one of them out"
@@ -232,7 +232,7 @@ def trend(
 
 
 def _runs_at(path: Path) -> list[Path]:
-    """Return the path of a run; a folder of runs means the runs directly in it."""
+    """Return the paths of runs: a run's own path, or the runs directly in a folder."""
     from bareline.store.naming import run_folders
 
     return run_folders(path) or [path]

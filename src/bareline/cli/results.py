@@ -1,4 +1,4 @@
-"""Print measurements and their comparison: show, compare, explain."""
+"""Verbs that print measurements and their comparison: show, compare, explain."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """Parts of a comparison to print: some rows, details, every size, the control."""
+    """The parts of a comparison to print: some rows, details, every size, the control."""
 
     selection: Selection
     details: bool

@@ -1,7 +1,7 @@
-"""The verbs by task, as ``bareline --help`` lists them; each with its whole first sentence.
+"""The verbs by task, as in ``bareline --help``, each with its complete first sentence.
 
-The module of a verb is imported when the verb is used: to import all of them takes longer than many
-a verb.
+The module of a verb is imported when the verb is used, because the import of all modules takes
+longer than many verbs.
 """
 
 from __future__ import annotations
@@ -59,16 +59,16 @@ _WHOLE = 1000
 
 
 def import_verbs() -> None:
-    """Import the modules of all verbs: each declares the output of its verbs."""
+    """Import the modules of all verbs, which declare the outputs of the verbs."""
     for verbs in TASKS.values():
         for module in verbs.values():
             import_module(f"bareline.cli.{module}")
 
 
 class Verbs(Mapping[str, Any]):
-    """The command of each verb, by the verb; its module is imported when it is asked for.
+    """The commands by verb; the module of a verb is imported at its first use.
 
-    A command has no type of ours: newer versions of Typer bring a click of their own.
+    The type of a command is open, because newer versions of Typer contain their own click.
     """
 
     _modules: Mapping[str, str]
@@ -90,7 +90,7 @@ class Verbs(Mapping[str, Any]):
 
 @cache
 def commands_of(module: str) -> Mapping[str, Any]:
-    """Return the commands of a module by their verbs."""
+    """Return the commands of a module, by verb."""
     whole = typer.Typer(rich_markup_mode=None)
     whole.add_typer(import_module(f"bareline.cli.{module}").app)
     commands: Mapping[str, Any] = typer.main.get_command(whole).commands  # type: ignore[attr-defined]
@@ -106,7 +106,7 @@ class VerbsByTask(TyperGroup):
 
     @override
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the sections."""
+        """Write a section of the help for each task."""
         for task, verbs in TASKS.items():
             with formatter.section(task):
                 formatter.write_dl(

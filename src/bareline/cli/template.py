@@ -1,7 +1,8 @@
-"""new: a package for a plug-in of one's own: the sample, with one of its kinds and another name.
+"""The verb new, which writes a package for a user's plug-in from the sample package.
 
-The sample (``tests/outside/sample``) brings one of each kind and is tested with the contracts; the
-template is its text, so that there is one example and not two.
+The sample (``tests/outside/sample``) has a plug-in of each kind and is tested with the contracts.
+The new package is the text of one kind with another name, so that the template needs no tests of
+its own.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ _DESCRIPTION = re.compile(r'(?m)^description = ".*"$')
 class PluginKind:
     """A kind of plug-in, and its names in the sample.
 
-    - `stem`: its name there, which files, classes and the object itself have.
-    - `group`: its entry-point group, ``bareline.GROUP``.
-    - `noun`: its noun, with the article.
+    - `stem`: name of the plug-in in the sample, in the names of files, classes and the object.
+    - `group`: entry-point group of the kind, ``bareline.GROUP``.
+    - `noun`: noun for the kind, with the article.
     - `swaps`: words of other kinds of the sample, and their replacements.
     """
 
@@ -95,11 +96,12 @@ def new(
 
 
 def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path]:
-    """Write a package that brings one plug-in and passes its contract.
+    """Write a package with one plug-in that passes its contract, and return the files.
 
     - `name`: the plug-in's name.
-    - `folder`: folder to make; ``bareline-NAME`` here without it.
-    Returns the files, the folder's ``pyproject.toml`` first.
+    - `folder`: folder to make; by default ``bareline-NAME`` in this folder.
+
+    The first returned file is the folder's ``pyproject.toml``.
 
     Raises UsageError: there is no such kind, the name is not valid, or the folder exists.
     """

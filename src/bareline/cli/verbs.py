@@ -1,4 +1,4 @@
-"""Declarations of a verb's options, arguments and printed rows."""
+"""Declarations of the options, arguments and printed rows of verbs."""
 
 from __future__ import annotations
 
@@ -17,17 +17,23 @@ _Verb = TypeVar("_Verb", bound=Callable[..., None])
 
 
 def option(names: str, metavar: str, help: str, **more: Any) -> Any:
-    """Declare an option with a value: ``option("-o --out", "FILE", "Page to write.")``."""
+    """Return the declaration of an option with a value, from names, value and help.
+
+    For example ``option("-o --out", "FILE", "Page to write.")``.
+    """
     return typer.Option(*names.split(), metavar=metavar, help=help, **more)
 
 
 def flag(names: str, help: str, **more: Any) -> Any:
-    """Declare an option without a value: ``flag("-q --quiet", "No progress.")``."""
+    """Return the declaration of an option without a value, from names and help.
+
+    For example ``flag("-q --quiet", "No progress.")``.
+    """
     return typer.Option(*names.split(), help=help, **more)
 
 
 def argument(metavar: str, help: str | None = None, **more: Any) -> Any:
-    """Declare an argument."""
+    """Return the declaration of an argument."""
     return typer.Argument(metavar=metavar, help=help, **more)
 
 
@@ -41,14 +47,14 @@ FileOption = Annotated[
 def prints(
     name: str, rows: str, *, alone: bool = False, to_file: bool = True
 ) -> Callable[[_Verb], _Verb]:
-    """Declare the rows that a verb prints with ``--json``, an option that it then has.
+    """Return a decorator that adds the option ``--json`` to a verb and declares its rows.
 
     A parameter of the verb that is a dataclass becomes an option for each of its fields.
 
-    - `name`: the verb; an option that changes its rows follows it.
-    - `rows`: the type of its rows, by its module.
+    - `name`: name of the verb, with the option that changes its rows, if there is one.
+    - `rows`: the type of the rows, with its module.
     - `alone`: whether a single row is printed instead of a list.
-    - `to_file`: whether it also has ``-o FILE``, if it has no ``--out`` of its own.
+    - `to_file`: whether the verb also gets ``-o FILE``, unless it already has ``--out``.
     """
     OUTPUTS[name] = rows, alone
 
@@ -62,7 +68,7 @@ def prints(
 
 
 def _flat(verb: _Verb, *, to_file: bool) -> _Verb:
-    """Return a verb as typer takes it: each field of its dataclasses is a parameter."""
+    """Return a verb in typer's form: each field of its dataclasses is a parameter."""
     parameters = inspect.signature(verb).parameters
     hints = get_type_hints(verb, include_extras=True)
     bundles = {name: hints[name] for name in parameters if is_dataclass(hints[name])}

@@ -1,1 +1,1 @@
-"""``bareline doctor``: the working parts of this machine, the missing ones, why, and the fix."""
+"""``bareline doctor``: checks of this machine, with the reason and the fix of each failed check."""

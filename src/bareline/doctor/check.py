@@ -1,4 +1,4 @@
-"""The checks of the doctor, each made for itself: one that fails is reported and stops nothing."""
+"""The checks of the doctor, which are independent: a failed check stops no other check."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _PROGRAM_S = 3.0
 
 
 class Health(StrEnum):
-    """How a check came out.
+    """The result of a check.
 
-    ``warn`` works but spoils measurements or is only half there; ``missing`` cannot be used.
+    ``warn`` is for a part that works but disturbs measurements or is incomplete; ``missing`` is for
+    a part that cannot be used.
     """
 
     OK = "ok"
@@ -26,7 +27,7 @@ class Health(StrEnum):
 
 
 class Area(StrEnum):
-    """Group of checks, in the order of display."""
+    """The groups of checks, in the order of display."""
 
     BARELINE = "bareline"
     BUILD = "Native build"
@@ -49,9 +50,9 @@ class Area(StrEnum):
 class HostCheck:
     """The result of one check.
 
-    - `detail`: the finding, or the reason why it does not work.
-    - `hint`: the next step, as an imperative; empty where there is none.
-    - `group`: of a look's findings `examine` fills it in.
+    - `detail`: the finding, or the reason why the part does not work.
+    - `hint`: the next step, as an imperative; empty if there is none.
+    - `group`: group of the check, which `examine` sets.
     """
 
     name: str
@@ -64,12 +65,12 @@ class HostCheck:
 def judged(
     name: str, good: object, bad: str, well: str, hint: str = "", ill: Health = Health.WARN
 ) -> HostCheck:
-    """Return a check that is OK with the words `well` if `good` is true, else `ill` with `bad`."""
+    """Return a check that is OK with the text `well` if `good` is true, else `ill` with `bad`."""
     return HostCheck(name, Health.OK, well) if good else HostCheck(name, ill, bad, hint)
 
 
 def refused(name: str, error: BarelineError) -> HostCheck:
-    """Return the check of a part that cannot be used, with the message and hint of its error."""
+    """Return the check of a part that cannot be used, with message and hint of its error."""
     return HostCheck(name, Health.MISSING, error.what, error.hint or "")
 
 
@@ -85,7 +86,7 @@ def ask(
     stdin: str | None = None,
     cwd: str | None = None,
 ) -> Finished:
-    """Run a program for a moment, in the C locale and with the folders of system programs."""
+    """Run a program with a short time limit, in the C locale, with system folders on the path."""
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
     return run_process(
         argv,
@@ -120,9 +121,9 @@ _LOOKS = (
 
 
 def examine(*, deep: bool = False) -> list[HostCheck]:
-    """Check the parts of this machine, with the reason and the fix of missing ones.
+    """Return the checks of this machine's parts, with reason and fix of missing parts.
 
-    - `deep`: also compile and run an MPI job with every MPI library, which takes seconds.
+    - `deep`: whether to compile and run an MPI job with every MPI library, which takes seconds.
     """
     checks: list[HostCheck] = []
     for area, module, function in _LOOKS:
@@ -137,7 +138,7 @@ def examine(*, deep: bool = False) -> list[HostCheck]:
 
 
 def look_safely(look: Look, name: str, area: Area) -> list[HostCheck]:
-    """Make one look; whatever goes wrong becomes its last finding."""
+    """Return the findings of a function; an error becomes the last finding."""
     checks: list[HostCheck] = []
     try:
         checks.extend(look())

@@ -1,4 +1,4 @@
-"""Check for conditions that spoil measurements on this machine."""
+"""Checks for conditions of this machine that disturb measurements."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _FREE_LIMIT = 0.1
 
 
 def conditions() -> Iterable[HostCheck]:
-    """Read this machine's facts and judge them as a place to measure."""
+    """Yield checks of this machine's facts as conditions for measurements."""
     finished = ask(["sh", "-s", "--", "127.0.0.1", "/tmp"], stdin=script(), timeout_s=10.0)
     yield from judge(parse_node(finished.stdout))
 
 
 def judge(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
-    """Judge the facts of a node; unknown facts are not judged."""
+    """Yield checks of the facts of a node; unknown facts are skipped."""
     for look in (_cores, _frequency, _clock, _memory, _neighbours):
         yield from look(facts)
 

@@ -1,4 +1,4 @@
-"""Check, by trying, which namespaces, VMs, containers and file systems work."""
+"""Checks, by trying, which namespaces, VMs, containers and file systems work."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _PARTS = (
 
 
 def namespaces() -> Iterable[HostCheck]:
-    """Make namespaces, and shaped links inside them."""
+    """Check that namespaces, and rate-limited links inside them, can be made."""
     privilege = find_privilege()
     root = privilege is Privilege.ROOT
     spoken = "root" if root else "an ordinary user, in a user namespace"
@@ -92,7 +92,7 @@ def guests() -> Iterable[HostCheck]:
 
 
 def kvm() -> Iterable[HostCheck]:
-    """Ask the kernel's hypervisor whether it is there, and whether a guest was seen to boot."""
+    """Check that the kernel has a hypervisor, and that a guest was seen to boot with it."""
     from bareline.platforms.made.vm.preflight import known_verdict, module_behind
 
     verdict = known_verdict(cache_folder())
@@ -135,7 +135,7 @@ def _kvm_hint(module: str) -> str:
 
 
 def adapters() -> Iterable[HostCheck]:
-    """Look for RDMA devices, adapters that give virtual functions, and the IOMMU."""
+    """Check for RDMA devices, adapters with virtual functions, and the IOMMU."""
     lost = Health.MISSING
     devices = ", ".join(sorted(path.name for path in Path("/sys/class/infiniband").glob("*")))
     yield judged("RDMA devices", devices, "none: no InfiniBand, no RoCE", devices, ill=lost)
@@ -159,7 +159,7 @@ def adapters() -> Iterable[HostCheck]:
 
 
 def runtimes() -> Iterable[HostCheck]:
-    """Check the installed runtimes one by one, all missing ones together: few sites have many."""
+    """Check the installed container runtimes; one check lists all missing runtimes."""
     missing = []
     for runtime in known_runtimes().values():
         if find_program(runtime.program) is None:
@@ -193,7 +193,7 @@ _FILE_SYSTEMS: tuple[FileSystem, ...] = (
 
 
 def file_systems() -> Iterable[HostCheck]:
-    """Check the requirements of mounting each kind between hosts as namespaces."""
+    """Check the requirements for mounts of each file system between hosts as namespaces."""
     for chosen in _FILE_SYSTEMS:
         try:
             check_here(chosen, root=os.geteuid() == 0, user_namespace=True, network=True)

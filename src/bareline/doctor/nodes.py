@@ -1,4 +1,4 @@
-"""Look at the nodes of platforms before any is reserved: cores, Python, compilers."""
+"""Checks of the nodes of platforms, before any node is reserved: cores, Python, compilers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from bareline.vocabulary.units import count, listing
 
 
 def node_checks(names: list[str], platforms: Path | None = None) -> Iterator[HostCheck]:
-    """Look at the nodes of platforms.
+    """Yield the checks of the nodes of platforms.
 
-    Raises UsageError: no platform has such a name.
+    Raises UsageError: no platform has one of the names.
     """
     for spec in choose_platforms(names, platforms):
         for check in _checks_of(spec):
@@ -53,7 +53,7 @@ def _checks_of(spec: PlatformSpec) -> Iterator[HostCheck]:
 
 
 def _cores(spec: PlatformSpec, looks: Sequence[NodeLook]) -> HostCheck:
-    """Check that the nodes are equal, and agree with the platform's file."""
+    """Check that the nodes are equal, and agree with the platform file."""
     by_cores: dict[int, list[str]] = {}
     for look in looks:
         by_cores.setdefault(look.cores, []).append(look.name)

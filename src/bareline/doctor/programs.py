@@ -1,4 +1,4 @@
-"""Look for external programs: benchmarks, cluster tools, simulator, browser."""
+"""Checks for external programs: benchmarks, cluster tools, simulator, browser."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+(?:[-.]?[a-z]\w*)?")
 
 
 def find_program(name: str) -> str | None:
-    """Return the file of a program on PATH, else in root's ``/usr/sbin`` or ``/sbin``, or None."""
+    """Return the path of a program on PATH or in ``/usr/sbin`` or ``/sbin``; None if missing."""
     return shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
 
 
 def program(name: str, *, title: str = "", needed_by: Iterable[str] = ()) -> HostCheck:
-    """Look for a program and, if the table has an option for it, read its version."""
+    """Check for a program, with its version if the table has an option for this."""
     tool = TOOLS.get(name)
     path = find_program(name)
     title = title or name
@@ -42,13 +42,13 @@ def program(name: str, *, title: str = "", needed_by: Iterable[str] = ()) -> Hos
 
 
 def benchmarks() -> Iterable[HostCheck]:
-    """Look for the real tools that probes run, as the probes themselves name them."""
+    """Check for the external programs of the probes."""
     for name, probes in required_programs().items():
         yield program(name, needed_by=probes)
 
 
 def fact_tools() -> Iterable[HostCheck]:
-    """Look for programs that describe the nodes; facts are fewer without them."""
+    """Check for programs that describe the nodes; without them, some facts are missing."""
     for name in ("lscpu", "ethtool", "dmidecode"):
         check = program(name)
         if check.status is Health.MISSING:
@@ -58,7 +58,7 @@ def fact_tools() -> Iterable[HostCheck]:
 
 
 def clusters() -> Iterable[HostCheck]:
-    """Look for the ways to other machines; a cloud's instances are reached by ssh."""
+    """Check for the tools that reach other machines, such as ssh, also for cloud instances."""
     yield program("ssh")
     slurm = program("srun", title="Slurm")
     yield slurm
@@ -68,7 +68,7 @@ def clusters() -> Iterable[HostCheck]:
 
 
 def _openstack() -> HostCheck:
-    """Look for the SDK and for clouds that the user has; none of them is asked."""
+    """Check for the SDK and for clouds in the user's file; no cloud is contacted."""
     from bareline.platforms.made.cloud.openstack import known_clouds
 
     try:
@@ -102,7 +102,7 @@ def _slurm_controller() -> HostCheck:
 
 
 def simulation() -> Iterable[HostCheck]:
-    """Look for SimGrid."""
+    """Check for SimGrid."""
     check = program("smpicc", title="SimGrid SMPI")
     yield check
     if check.status is Health.OK and find_program("smpirun") is None:
@@ -110,7 +110,7 @@ def simulation() -> Iterable[HostCheck]:
 
 
 def pages() -> Iterable[HostCheck]:
-    """Look for the browser that tests the report; reading it needs none."""
+    """Check for the browser that tests the report page; readers of the page do not need it."""
     path = find_browser()
     yield judged(
         "Chromium",

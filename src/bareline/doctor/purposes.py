@@ -1,4 +1,4 @@
-"""The purposes that this machine is ready for: the checks of each, in a few lines."""
+"""The purposes that this machine is ready for, as a few lines that sum up the checks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _BEST = (Health.OK, Health.WARN, Health.MISSING)
 def purposes(checks: Sequence[HostCheck]) -> dict[str, HostCheck | None]:
     """Return the check that limits each purpose, None if one of its requirements is unchecked.
 
-    A requirement has the best of its checks; the worst requirement limits the purpose.
+    Of several checks for the same requirement, the best one counts; the worst requirement limits
+    the purpose.
     """
     limits = {}
     for name, needs in _NEEDS.items():
@@ -40,7 +41,7 @@ def _status(limit: HostCheck | None) -> Health:
 
 
 def _best(need: tuple[str, ...] | Area, checks: Sequence[HostCheck]) -> HostCheck | None:
-    """Return the check that meets a need best; the first name counts where it was looked for."""
+    """Return the best check for a requirement; of several names, the first checked one counts."""
     if isinstance(need, tuple):
         named = (check for check in checks if check.name in need)
         return min(named, key=lambda check: need.index(check.name), default=None)
@@ -49,7 +50,7 @@ def _best(need: tuple[str, ...] | Area, checks: Sequence[HostCheck]) -> HostChec
 
 
 def lines(checks: Sequence[HostCheck]) -> Iterator[tuple[str, str]]:
-    """Sum up in a few lines, each with its head."""
+    """Yield a few lines that sum up the checks, each as a head and a text."""
     limits = purposes(checks)
     ready = [name for name, limit in limits.items() if _status(limit) is Health.OK]
     if ready:
@@ -68,7 +69,7 @@ def _reason(why: HostCheck) -> str:
 
 
 def next_command(checks: Sequence[HostCheck]) -> str:
-    """Return the command of a first comparison that works here, or one that shows the reason."""
+    """Return the command of a first comparison that works here, else a command for the reason."""
     limits = purposes(checks).items()
     ready = {name for name, limit in limits if _status(limit) is not Health.MISSING}
     if "one node" not in ready:

@@ -1,4 +1,4 @@
-"""Print the doctor's findings, for people and for programs."""
+"""The output of the doctor's checks, for people and for programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _LEAST_WIDTH = 30
 
 
 def render(checks: Sequence[HostCheck], console: Console) -> None:
-    """Print findings and next steps; wrapped only on a terminal: elsewhere commands stay whole."""
+    """Print checks and next steps.
+
+    Lines are only wrapped on a terminal, so that commands stay whole elsewhere.
+    """
     indent = 5 + max((len(check.name) for check in checks), default=0)
     if console.width - indent < _LEAST_WIDTH:
         indent = 5
@@ -53,7 +56,7 @@ def render_purposes(checks: Sequence[HostCheck], console: Console) -> None:
 
 
 def _print_check(check: HostCheck, indent: int, console: Console) -> None:
-    """Print the finding of a check, and below it the fix."""
+    """Print the finding of a check, and its fix on the next line."""
     mark, colour = _MARKS[check.status]
     head = Text.assemble("  ", (_sign(mark, console), colour), " ", check.name)
     if head.cell_len >= indent:
@@ -76,7 +79,7 @@ def _print_item(head: Text, text: Text, console: Console) -> None:
 
 
 def _sign(sign: str, console: Console) -> str:
-    """Return a sign, or its substitute where the output cannot show it."""
+    """Return a sign, or a substitute if the output cannot show it."""
     if "utf" in console.encoding.lower():
         return sign
     return _ASCII.get(sign, sign)
@@ -87,7 +90,7 @@ def _print(text: Text, console: Console) -> None:
 
 
 def summary(checks: Sequence[HostCheck]) -> str:
-    """Count the findings in one line."""
+    """Return the numbers of checks by result, in one line."""
     count = {status: sum(check.status is status for check in checks) for status in Health}
     return (
         f"{count[Health.OK]} work, {count[Health.WARN]} deserve a look, "
@@ -106,5 +109,5 @@ class Checked(TypedDict):
 
 
 def to_rows(checks: Sequence[HostCheck]) -> list[Checked]:
-    """Return the findings as flat records."""
+    """Return the checks as flat records."""
     return [row_of(Checked, check) for check in checks]

@@ -1,4 +1,4 @@
-"""The requirements of a study: the platforms that it names, and the programs of its probes."""
+"""Checks for the requirements of a study: its platforms, and the programs of its probes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def _availability(label: str, spec: PlatformSpec) -> HostCheck:
 def needs(
     named: Mapping[str, str], probes: Collection[str], platforms: Path | None = None
 ) -> Iterator[HostCheck]:
-    """Check the platforms and the programs of a study; `named`: platforms by role or name."""
+    """Check the platforms and the programs of a study.
+
+    - `named`: platforms by role or name.
+    """
     wrong: dict[str, PlatformError] = {}
     defined = load_platforms(platforms, wrong)
     for role, name in named.items():

@@ -1,4 +1,4 @@
-"""Look at bareline itself, at the compilers of its native programs, and at MPI."""
+"""Checks of bareline itself, of the compilers for its native programs, and of MPI."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 
 
 def python() -> Iterable[HostCheck]:
-    """Look at the interpreter and the libraries."""
+    """Check the Python interpreter and the libraries."""
     text = f"{__version__}, Python {platform.python_version()} in {sys.prefix}"
     enough = sys.version_info >= (3, 11)
     yield judged("bareline", enough, text, text, "use Python 3.11 or later")
@@ -80,7 +80,7 @@ def python() -> Iterable[HostCheck]:
 
 
 def cache() -> Iterable[HostCheck]:
-    """Look whether the cache folder can be written and has room."""
+    """Check that the cache folder can be written and has space."""
     folder = cache_folder()
     hint = "name another folder in the environment variable BARELINE_CACHE"
     if not os.access(folder, os.W_OK):
@@ -92,7 +92,7 @@ def cache() -> Iterable[HostCheck]:
 
 
 def compilers() -> Iterable[HostCheck]:
-    """Look for the compilers and CMake that build the native programs."""
+    """Check for the compilers and CMake, which build the native programs."""
     yield program("gcc", title="C compiler")
     yield program("gfortran", title="Fortran compiler")
     yield program("cmake", title="CMake")
@@ -118,7 +118,7 @@ def _library(name: str, modules: Iterable[str], debian: str) -> HostCheck:
 
 
 def native_programs() -> Iterable[HostCheck]:
-    """Look whether the native programs are built, or can be."""
+    """Check that the native programs are built or can be built."""
     source_folder()  # raises an error with the next step where there is none
     folder = cache_folder() / "native"
     last = next(iter(build_cache.finished(folder)), folder)
@@ -134,12 +134,12 @@ def native_programs() -> Iterable[HostCheck]:
 
 
 def mpi() -> Iterable[HostCheck]:
-    """Look for every MPI flavour."""
+    """Check for every flavour of MPI."""
     return _flavours(_seen)
 
 
 def mpi_jobs() -> Iterable[HostCheck]:
-    """Look for every MPI flavour, and compile and run a job of two ranks with each."""
+    """Check every flavour of MPI by compiling and running a job of two ranks."""
     return _flavours(_two_ranks)
 
 

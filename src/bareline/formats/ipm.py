@@ -229,7 +229,7 @@ def _figures(name: str, texts: Sequence[str], ranks: int) -> _Figures:
 def _check_head(launch: _Launch, rows: Mapping[str, _Figures]) -> None:
     """Check that the program's table agrees with the head of the banner.
 
-    Raises ParseError: they contradict each other.
+    Raises ParseError: table and head contradict each other.
     """
     wall = rows["wallclock"]
     if number(launch.wall_text, "wallclock") != wall.most:

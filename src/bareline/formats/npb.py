@@ -206,10 +206,7 @@ def _reading(text: str, summary: NpbSummary) -> Reading:
 
 
 def _check_without_mpi(text: str, threads: int | None) -> None:
-    """Check that the title shows a program without processes.
-
-    Raises ParseError: it does not.
-    """
+    """Check that the title shows a program without processes, or raise ParseError."""
     title = TITLE.search(text)
     variant = title["variant"] if title else ""
     expected = _SERIAL if threads is None else _OPENMP

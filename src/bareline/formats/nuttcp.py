@@ -120,7 +120,7 @@ def _fields(text: str) -> dict[str, str]:
 def _result_line(text: str) -> str:
     """Return the line of results.
 
-    Raises ParseError: there is not exactly one, or it is incomplete.
+    Raises ParseError: there is not exactly one line, or it is incomplete.
     """
     lines = [match[0].strip() for match in _RESULT.finditer(text)]
     if len(lines) != 1:

@@ -1,1 +1,1 @@
-"""The machine that bareline runs on: cache, owners, external programs, locks."""
+"""The machine that bareline runs on: cache, process marks, external programs, locks."""

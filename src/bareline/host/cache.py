@@ -19,9 +19,9 @@ _PRIVATE = 0o700
 
 
 def cache_folder() -> Path:
-    """Return bareline's cache folder, made if need be: ``BARELINE_CACHE``, else the user's own.
+    """Return bareline's cache folder: ``BARELINE_CACHE``, or else a folder of the user's cache.
 
-    Raises StoreError: it cannot be made, or other users may write to it.
+    Raises StoreError: the folder cannot be made, or other users may write to it.
     """
     folder = Path(
         os.environ.get("BARELINE_CACHE")
@@ -40,9 +40,10 @@ def cache_folder() -> Path:
 
 
 def check_trust(path: Path) -> None:
-    """Refuse files that other users may have written, as ssh does: bareline executes programs here.
+    """Check that no other user can have written a file, because its programs are executed.
 
-    Raises StoreError: neither this user nor root owns it, or other users may write to it.
+    Raises StoreError: the file belongs neither to this user nor to root, or other users may write
+    to it.
     """
     status = path.stat()
     if status.st_uid not in (os.geteuid(), 0):
@@ -65,9 +66,10 @@ _OWNER = ".owner"
 
 @contextmanager
 def scratch_folder(name: str) -> Iterator[Path]:
-    """Yield a private folder that is gone afterwards, at the latest when the next one is made.
+    """Yield a private folder, which is removed afterwards.
 
-    Two of one name are two folders: copies of a run may be executed at once.
+    After a kill, the next call removes the folder. Each call makes a separate folder, even with the
+    same name, because copies of a run may be executed at the same time.
     """
     folder = cache_folder() / "scratch"
     folder.mkdir(mode=_PRIVATE, exist_ok=True)
@@ -85,7 +87,7 @@ def scratch_folder(name: str) -> Iterator[Path]:
 
 
 def remove_abandoned_scratch() -> None:
-    """Remove the scratch folders of this host's barelines that have ended without doing so."""
+    """Remove the scratch folders of bareline processes of this host that were killed."""
     for owner in (cache_folder() / "scratch").glob(f"*/{_OWNER}"):
         with contextlib.suppress(OSError):
             if has_ended(owner.read_text(encoding="utf-8")):

@@ -1,4 +1,4 @@
-"""How busy this machine is with other things than bareline's own, and waiting until it is quiet."""
+"""The load of this machine by other programs than bareline's, and the wait for a quiet machine."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _threads: tuple[float, tuple[int, ...]] = (0.0, ())
 
 @dataclass(frozen=True, slots=True)
 class LoadReading:
-    """Processor time of this machine up to a moment, in seconds.
+    """The processor time of this machine until the time of reading, in seconds.
 
-    - `at_s`: the moment, on a clock of its own.
-    - `busy_s`: of all processes, kernel threads included; interrupts and stolen time are not.
-    - `kernel_s`: of kernel threads, which may work for any process.
-    - `own_s`: of this process and of the children that it has waited for.
-    - `throttles`: how often processors lowered their clocks for heat; None where that is unknown.
+    - `at_s`: time of the reading, on a monotonic clock.
+    - `busy_s`: time of all processes and kernel threads, without interrupts and stolen time.
+    - `kernel_s`: time of kernel threads, which may work for any process.
+    - `own_s`: time of this process and of the children that it has waited for.
+    - `throttles`: how often processors lowered their clocks because of heat; None if unknown.
     """
 
     at_s: float
@@ -45,7 +45,7 @@ class LoadReading:
 
 
 def read_load() -> LoadReading | None:
-    """Read the counters now; None where the kernel does not give them."""
+    """Return the present processor times; None if the kernel does not provide them."""
     try:
         busy_s = parse_busy_s(_start_of("/proc/stat").decode("ascii"))
     except (OSError, ValueError):
@@ -57,10 +57,10 @@ def read_load() -> LoadReading | None:
 
 
 def foreign_cores(before: LoadReading, after: LoadReading, helpers_s: float = 0.0) -> float:
-    """Return the number of cores that foreign processes used between two readings, on average.
+    """Return the mean number of cores that other programs used between two readings.
 
-    - `helpers_s`: processor time in between of long-lived processes that work for a trial, as
-      guests do.
+    - `helpers_s`: processor time between the readings of long-lived processes, such as guests, that
+      work for a trial.
     """
     busy_s = after.busy_s - before.busy_s
     ours_s = after.own_s - before.own_s + after.kernel_s - before.kernel_s + helpers_s
@@ -69,7 +69,10 @@ def foreign_cores(before: LoadReading, after: LoadReading, helpers_s: float = 0.
 
 
 def parse_busy_s(text: str) -> float:
-    """Read all processes' time out of ``/proc/stat``. Raises ValueError: it is not Linux's."""
+    """Return the time of all processes, in s, from the text of ``/proc/stat``.
+
+    Raises ValueError: the text is not Linux's.
+    """
     words = text.split("\n", 1)[0].split()
     if len(words) < 5 or words[0] != "cpu":
         raise ValueError("the file has no line for all processors together")
@@ -78,14 +81,14 @@ def parse_busy_s(text: str) -> float:
 
 
 def processor_s(pids: tuple[int, ...]) -> float:
-    """Return the processor time so far of processes; of those that are gone nothing is known."""
+    """Return the processor time of processes so far, in s; ended processes are not counted."""
     return sum(_ticks(pid, _OWN) for pid in pids) * _TICK_S
 
 
 def orphans_s(pid: int) -> float:
-    """Return the time of an init's children, living or reaped.
+    """Return the processor time of the children of an init process, in s.
 
-    Their living children are not seen.
+    Living grandchildren are not counted.
     """
     ticks = _ticks(pid, _REAPED)
     with contextlib.suppress(OSError):
@@ -95,14 +98,17 @@ def orphans_s(pid: int) -> float:
 
 
 def _ticks(pid: int, times: slice) -> int:
-    """Add up times of a process's stat; nothing where it is gone."""
+    """Return the sum of some times of a process, in ticks; 0 if the process has ended."""
     with contextlib.suppress(OSError, ValueError):
         return sum(map(int, _after_name(_start_of(f"/proc/{pid}/stat"))[times]))
     return 0
 
 
 def _start_of(path: str) -> bytes:
-    """Return the beginning of a kernel file, in three calls: trials wait for hundreds of files."""
+    """Return the beginning of a kernel file with only three system calls.
+
+    Trials wait for hundreds of such files.
+    """
     descriptor = os.open(path, os.O_RDONLY)
     try:
         return os.read(descriptor, _LINE_BYTES)
@@ -116,7 +122,10 @@ def _after_name(stat: bytes) -> list[bytes]:
 
 
 def _kernel_threads() -> tuple[int, ...]:
-    """List the kernel's threads; they are few and live long, so that the list is kept a while."""
+    """Return the process numbers of the kernel's threads.
+
+    The list is cached for a while, because the threads are few and live long.
+    """
     global _threads  # noqa: PLW0603 - a cache of the list in /proc
     read_s, pids = _threads
     if pids and time.monotonic() - read_s < _THREADS_KNOWN_S:
@@ -132,7 +141,7 @@ def _kernel_threads() -> tuple[int, ...]:
 
 
 def memory_bytes() -> int:
-    """Return the memory that the kernel manages, used or not."""
+    """Return the size of the memory that the kernel manages, used or not."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -145,9 +154,9 @@ _QUIET_S = 5.0
 
 
 def busy_cores(since: LoadReading | None) -> float:
-    """Return the number of cores that other programs use; 0 if the machine is quiet, or unknown.
+    """Return the number of cores that other programs use; 0 if the machine is quiet.
 
-    - `since`: a reading of some time ago, which then needs not be waited for.
+    - `since`: an earlier reading; without it, the function waits for a second reading.
     """
     before = since or read_load()
     if before is None:
@@ -160,7 +169,7 @@ def busy_cores(since: LoadReading | None) -> float:
 
 
 def wait_until_quiet(most_s: float, tell: Callable[[float], None]) -> float:
-    """Wait until the machine is quiet for some seconds; return the cores still in use, or 0.
+    """Wait until the machine was quiet for some seconds; return the cores still in use.
 
     - `tell`: called about every ten seconds with the number of cores in use by other programs.
     """
@@ -176,7 +185,7 @@ def wait_until_quiet(most_s: float, tell: Callable[[float], None]) -> float:
 
 
 def busy_words(cores: float) -> str:
-    """Describe how busy the machine is."""
+    """Return a text about the number of cores that are in use."""
     return f"other programs keep {cores:.1f} of this machine's {os.cpu_count()} cores busy"
 
 
@@ -187,9 +196,9 @@ def _cores_for(seconds: float) -> float:
 
 
 def cores_since(before: LoadReading | None) -> float:
-    """Return the number of cores that foreign processes used since a reading, on average.
+    """Return the mean number of cores that other programs used since a reading.
 
-    0 if that is unknown.
+    0 if the number is unknown.
     """
     after = read_load()
     return foreign_cores(before, after) if before and after else 0.0

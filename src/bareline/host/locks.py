@@ -1,10 +1,11 @@
-"""Locks between processes that use the same files; they go with the process.
+"""Locks between processes that use the same files; a lock ends with its process.
 
-Where a file system has no locks, a lease replaces a lock: a file that names its
-owner. Its text is complete before the lease exists, by a link to a file that was written aside. A
-lease is removed by its owner, or by one taker after its owner has ended: the taker owns another
-lease, named after the text of the dead one, so that no two processes remove it, and none removes
-the next owner's. bareline's processes on clusters may be killed between any two of these steps.
+On a file system without locks, a lease replaces a lock. A lease is a file that names its owner. The
+owner first writes a private file and then links the lease to it, so that a lease always has its
+complete text. The owner removes its lease. After an owner has ended, one other process (the taker)
+removes the lease. For this, the taker owns a second lease, named after the text of the dead lease,
+so that two processes never remove the same lease, and no process removes the lease of the next
+owner. On clusters, a process may be killed between any two of these steps.
 """
 
 from __future__ import annotations
@@ -44,11 +45,12 @@ _OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 def try_lock(
     descriptor: int, path: Path, *, wait: bool = False, waiting: str = ""
 ) -> Iterator[bool]:
-    """Hold the lock of an open file; False where another process has it, unless that is awaited.
+    """Hold the lock of an open file for the context; yield False if another process has it.
 
-    - `waiting`: the awaited process, for the warning after some seconds.
+    - `waiting`: a description of the awaited process, for the warning after some seconds.
 
-    Raises StoreError: there are no locks, and no lease is allowed; or a lease names no owner.
+    Raises StoreError: the file system has no locks and no lease is allowed, or a lease names no
+    owner.
     """
     lease = None
     try:
@@ -67,9 +69,9 @@ def try_lock(
 
 @contextmanager
 def file_lock(path: Path, waiting: str = "") -> Iterator[int]:
-    """Hold a lock that no two processes have at once, and give its open file; waits for it.
+    """Wait for the exclusive lock of a file, hold it for the context, and yield the open file.
 
-    - `waiting`: the awaited process, for the warning after some seconds.
+    - `waiting`: a description of the awaited process, for the warning after some seconds.
 
     Raises StoreError: as `try_lock`, or the file of the lock cannot be made, or is not a file.
     """
@@ -100,14 +102,14 @@ def is_locked(descriptor: int, path: Path) -> bool:
 
 
 def lease_of(path: Path) -> Path:
-    """Return where the lease of a file is."""
+    """Return the path of the lease of a file."""
     return path.with_name(f"{path.name}.lease")
 
 
 def holder_of(path: Path) -> str:
-    """Describe the owner of a file's lease, and the file of the lease.
+    """Return a description of the owner of a file's lease, with the path of the lease.
 
-    Nothing where there is none.
+    "" if there is no lease.
     """
     with suppress(OSError):
         lease = lease_of(path)
@@ -143,7 +145,10 @@ def _no_file(path: Path) -> StoreError:
 
 
 def _lock(descriptor: int, path: Path, *, wait: bool, waiting: str) -> bool:
-    """Take the kernel's lock; raises OSError where there are none."""
+    """Take the kernel's lock, and return whether this process has it.
+
+    Raises OSError: the file system has no locks.
+    """
     warn_at = time.monotonic() + _SILENT_S
     while True:
         try:
@@ -161,7 +166,7 @@ def _lock(descriptor: int, path: Path, *, wait: bool, waiting: str) -> bool:
 
 
 class _Lease:
-    """A lease that this process has, or wants to have."""
+    """A lease that this process owns or tries to get."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -171,10 +176,10 @@ class _Lease:
         self._text = f"{owner_mark()} {about}, {os.urandom(8).hex()}\n"
 
     def take(self, *, wait: bool = False, waiting: str = "") -> bool:
-        """Take the lease; False where its owner lives, or may live on another host.
+        """Take the lease, and return whether this process has it.
 
-        Raises StoreError: a lease names no owner, so that its end is unknown; or none can
-        be made here.
+        Raises StoreError: a lease names no owner, so that its end is unknown; or a lease cannot be
+        made here.
         """
         warn_at: float | None = time.monotonic() + _SILENT_S
         unreadable_at = time.monotonic() + _SILENT_S
@@ -193,7 +198,7 @@ class _Lease:
         return True
 
     def release(self) -> None:
-        """Remove the lease, if it is still this process's."""
+        """Remove the lease, if this process still owns it."""
         with suppress(OSError):
             _remove_exactly(self._path, self._text)
 
@@ -208,7 +213,10 @@ class _Lease:
         return False
 
     def _make(self) -> bool:
-        """Make the lease with its whole text; False where there is one. Raises StoreError."""
+        """Make the lease with its complete text; return False if a lease exists.
+
+        Raises StoreError: the lease cannot be made.
+        """
         try:
             return _make(self._path, self._text)
         except OSError as error:
@@ -233,7 +241,7 @@ class _Lease:
             return f"an unknown owner: it cannot be read ({error.strerror})"
 
     def _remove_leftovers(self) -> None:
-        """Remove the private files of processes that were killed before they made a lease."""
+        """Remove the private files of processes that were killed before they had made a lease."""
         beginning = f".{self._path.name}."
         with suppress(OSError):
             for left in self._path.parent.iterdir():
@@ -252,7 +260,10 @@ def _aside(lease: Path) -> Path:
 
 
 def _make(lease: Path, text: str) -> bool:
-    """Make a lease with its whole text; False where there is one. Raises OSError."""
+    """Make a lease with its complete text; return False if a lease exists.
+
+    Raises OSError: the lease cannot be made.
+    """
     aside = _aside(lease)
     try:
         descriptor = os.open(aside, _NEW, 0o644)
@@ -270,9 +281,11 @@ def _make(lease: Path, text: str) -> bool:
 
 
 def _remove_dead(lease: Path, text: str) -> None:
-    """Remove a lease whose owner has ended, as the only process that does so; raises OSError.
+    """Remove the lease of an ended owner; no other process can remove it at the same time.
 
-    An ended owner makes no lease again, so that its text names this lease and no later one.
+    An ended owner never makes another lease, so the text identifies this lease.
+
+    Raises OSError: the lease cannot be removed.
     """
     key = hashlib.sha256(text.encode()).hexdigest()[:16]
     right = lease.with_name(f".{_base(lease)}.lease-{key}")
@@ -289,12 +302,15 @@ def _remove_dead(lease: Path, text: str) -> None:
 
 
 def _base(lease: Path) -> str:
-    """Return the name of the file that a lease, or a right to remove one, is about."""
+    """Return the name of the file that a lease, or the right to remove a lease, is for."""
     return lease.name.removeprefix(".").rpartition(".lease")[0]
 
 
 def _remove_exactly(lease: Path, text: str) -> None:
-    """Remove a lease with this text, and no other; raises OSError."""
+    """Remove a lease if it has this text.
+
+    Raises OSError: the lease cannot be removed.
+    """
     if _text_of(lease) != text:
         return
     private = _aside(lease)

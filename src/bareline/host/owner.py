@@ -1,6 +1,7 @@
-"""Which process something belongs to that must not outlive it: folders, shared memory, bridges.
+"""Marks of processes, in the names of things that must not outlive a process.
 
-A mark is short and fit for the name of a folder, which several hosts may share.
+Such things are folders, shared memory and bridges. A mark is short and can be part of the name of a
+folder that several hosts share.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ _MARK = re.compile(r"(\d{1,10})-(\d{1,20})-([0-9a-f]{8})\b")
 def owner_mark() -> str:
     """Return the mark of this process: its number, its start in ticks since boot, its host.
 
-    A later process may get the same number, but never the same start. The host is hashed, because
-    a long name would leave no room in paths of sockets, which end at 108 characters.
+    A later process may have the same number, but not the same start. The mark has a hash of the
+    host's name, because a long name would exceed the limit of 108 characters for paths of sockets.
     """
     return f"{os.getpid()}-{_start_ticks(os.getpid())}-{_host()}"
 
 
 def owner_pid(mark: str) -> int:
-    """Return the number of the process that a mark names."""
+    """Return the number of the process in a mark."""
     return int(mark.partition("-")[0])
 
 
@@ -34,9 +35,10 @@ def is_mark(text: str) -> bool:
 
 
 def has_ended(mark: str) -> bool:
-    """Return whether the process of a mark is gone for sure.
+    """Return whether the process of a mark has certainly ended.
 
-    - `mark`: a text that begins with a mark. Of other texts and of other hosts nothing is known.
+    - `mark`: a text that begins with a mark. The result is False for other texts and for other
+      hosts.
     """
     match = _MARK.match(mark)
     if match is None or match[3] != _host():
@@ -61,7 +63,7 @@ def _exists(pid: int) -> bool:
 
 
 def _host() -> str:
-    """Return the name of the PID namespace: this machine, or a container on it."""
+    """Return the name of the PID namespace, which is this machine or a container on it."""
     try:
         numbers = str(Path("/proc/self/ns/pid").readlink())
     except OSError:
@@ -70,9 +72,9 @@ def _host() -> str:
 
 
 def _start_ticks(pid: int) -> int:
-    """Return when a process was started, in ticks since boot.
+    """Return the start time of a process, in ticks since boot.
 
-    Raises OSError where none can tell.
+    Raises OSError: the start time cannot be read.
     """
     text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     return int(text.rpartition(")")[2].split()[19])

@@ -1,4 +1,4 @@
-"""How often this machine's processors lowered their clocks because they were too hot."""
+"""A count of how often this machine's processors lowered their clocks because of heat."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _COUNTERS = "cpu*/thermal_throttle/*_throttle_count"
 
 
 def read_throttles(processors: Path = _PROCESSORS) -> int | None:
-    """Return the sum of the kernel's counters; None where there are none, as in guests."""
+    """Return the sum of the kernel's throttling counters; None if there are none, as in guests."""
     total = None
     for counter in processors.glob(_COUNTERS):
         try:

@@ -1,7 +1,7 @@
 """The external programs that bareline can use, and how to get them.
 
-The table is ``programs.txt`` next to this module; set-up reads the same file. Code that misses a
-program asks `install_hint` for the sentence to print.
+The table is ``programs.txt`` next to this module; the installation script reads the same file.
+`install_hint` returns the next step for a missing program.
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ from bareline.vocabulary.errors import ToolMissing
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A row of the table: an external program, or packages that bring none.
+    """A row of the table: an external program, or packages without a program.
 
-    - `name`: name on the path; empty for packages that bring no program.
-    - `debian`: Debian and Ubuntu packages that bring it.
-    - `fedora`: packages of Fedora and its kin; empty where there is none that we know of.
-    - `setup`: whether set-up installs it: "needed", "optional", or not at all: "".
-    - `version`: option that prints its version; empty where no option does.
+    - `name`: name of the program on the path; empty for packages without a program.
+    - `debian`: Debian and Ubuntu packages of the program.
+    - `fedora`: packages of Fedora and similar distributions; empty if none is known.
+    - `setup`: whether the installation script installs the program: "needed", "optional", or "" for
+      never.
+    - `version`: option that prints the version; empty if there is none.
     - `purpose`: the program's purpose, for people.
-    - `part`: the part of bareline that needs it: a platform type, the build; empty for a probe.
+    - `part`: the part of bareline that needs the program, such as a platform type or the build;
+      empty for a probe.
     """
 
     name: str
@@ -52,10 +54,10 @@ TOOLS: Mapping[str, Tool] = MappingProxyType({tool.name: tool for tool in _TABLE
 
 
 def install_hint(tool: str) -> str:
-    """Return how to get a program as an imperative: ``install it with `apt-get install fio` ``.
+    """Return how to install a program, as in ``install it with `apt-get install fio` ``.
 
-    The command is the one of this machine's package system; where neither is known, both are
-    named, because the program may be missing on another host.
+    The command is that of this machine's package manager. If it is unknown, the text has the
+    commands of Debian and Fedora, because the program may be missing on another host.
     """
     entry = TOOLS.get(tool)
     if entry is None:
@@ -70,8 +72,8 @@ def tool_missing(
 ) -> ToolMissing:
     """Return the error for a program that is not installed, with the command that installs it.
 
-    `why`: its purpose, as a clause after the comma.
-    `brought_by`: a program of the same package that the table knows.
+    `why`: the purpose of the program, as a clause after a comma. `brought_by`: a program of the
+    same package that is in the table.
     """
     text = f"'{tool}' is not installed" + (f", {why}" if why else "")
     return ToolMissing(text, where=where, hint=install_hint(brought_by or tool))
@@ -84,11 +86,11 @@ def require(
     brought_by: str = "",
     path: str | None = None,
 ) -> str:
-    """Return the path of a program, the last of several that are needed; see `tool_missing`.
+    """Check that programs are installed, and return the path of the last; see `tool_missing`.
 
-    `path`: where to look; the process's own path without it.
+    `path`: search path; by default that of this process.
 
-    Raises ToolMissing: one is not installed.
+    Raises ToolMissing: a program is not installed.
     """
     program = ""
     for tool in tools:
@@ -99,7 +101,7 @@ def require(
 
 
 def package_hint(debian: str) -> str:
-    """Return the command that installs packages without a program, by their names in Debian."""
+    """Return the command that installs packages without a program, by their Debian names."""
     by_manager = {"apt-get": f"apt-get install {debian}"}
     names = [_FEDORA.get(package, "") for package in debian.split()]
     if names and all(names):
@@ -113,6 +115,6 @@ def package_hint(debian: str) -> str:
 
 
 def find_browser() -> str | None:
-    """Return the path of an installed Chromium; None without one."""
+    """Return the path of an installed Chromium; None if there is none."""
     names = ("chromium", "chromium-browser", "google-chrome")
     return next((path for name in names if (path := shutil.which(name))), None)

@@ -96,7 +96,7 @@ class Allocation(ABC):
     def helpers_s(self) -> float | None:
         """Return the processor time so far of long-lived processes here that work for the nodes.
 
-        None where trials run on other machines, whose load is unknown here.
+        None if trials run on other machines, whose load is not known.
         """
         return 0.0
 

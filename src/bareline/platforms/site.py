@@ -1,4 +1,4 @@
-"""A site's own description of its systems as platforms: common parts of its readers."""
+"""Platforms from a site's own description of its systems: common parts of the readers."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ class FromReframe(TypedDict):
 class SitePlatforms:
     """The platforms of a site, by name.
 
-    - `tables`: as a platform file has them.
-    - `notes`: the parts that could not be converted; all parts of a platform without table.
+    - `tables`: the tables of a platform file.
+    - `notes`: the parts that could not be converted; for a platform without table, all parts.
     """
 
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
     notes: dict[str, list[str]] = field(default_factory=dict)
 
     def toml(self) -> str:
-        """Write the platform file, with the notes as comments."""
+        """Return the text of the platform file, with the notes as comments."""
         import tomli_w
 
         parts = []
@@ -64,7 +64,10 @@ class SitePlatforms:
         notes: Sequence[str],
         table_of: Callable[[list[str]], dict[str, Any] | None],
     ) -> None:
-        """Add a system; `table_of` gives its table, None where no type fits, and adds notes."""
+        """Add a system.
+
+        - `table_of`: adds notes to a list, and returns the system's table, or None if no type fits.
+        """
         name = platform_name(title)
         if name in self.tables:
             self.leave_out(title, f"{title} would have the same name and is left out")
@@ -80,11 +83,14 @@ class SitePlatforms:
         self._notes_of(name).extend(map(one_line, all_notes))
 
     def leave_out(self, title: str, reason: str) -> None:
-        """Note why a system has no platform."""
+        """Record why a system has no platform."""
         self._notes_of(platform_name(title)).append(one_line(reason))
 
     def _notes_of(self, name: str) -> list[str]:
-        """Return the notes of a platform; raises PlatformError: there are too many platforms."""
+        """Return the notes of a platform.
+
+        Raises PlatformError: there are too many platforms.
+        """
         if len(self.notes) >= MOST_SYSTEMS and name not in self.notes:
             raise PlatformError(
                 f"it describes more than {MOST_SYSTEMS:,} platforms",
@@ -94,7 +100,10 @@ class SitePlatforms:
 
 
 def read_site_file(file: Path, most_bytes: int, hint: str) -> bytes:
-    """Read a file of a site; raises PlatformError: it cannot be read."""
+    """Return the content of a file of a site.
+
+    Raises PlatformError: the file cannot be read.
+    """
     try:
         return read_bounded(file, most_bytes)
     except OSError as error:
@@ -104,7 +113,7 @@ def read_site_file(file: Path, most_bytes: int, hint: str) -> bytes:
 
 
 def options(access: Sequence[str]) -> Iterable[tuple[str, str]]:
-    """Yield the options of ``access`` with their values; a bare word has none."""
+    """Yield the options of ``access`` with their values; a word without value has ""."""
     words = []
     for text in access:
         try:

@@ -53,7 +53,10 @@ class Kernel(Probe[Any]):
         return 0
 
     def check_ranks(self, params: Any, ranks: int, *, where: str | None = None) -> None:
-        """Check that a number of ranks is valid for the benchmark; the error names valid ones."""
+        """Check that a number of ranks is valid for the benchmark.
+
+        The error names the nearest valid numbers.
+        """
         size = params.problem_class
         if trouble := self.rank_rule(size, ranks):
             near = " or ".join(map(str, self._near_ranks(size, ranks)))

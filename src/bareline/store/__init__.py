@@ -1,1 +1,1 @@
-"""Run directories: measurements are written here once and read from here."""
+"""Run directories, which contain the measurements: written once, and read many times."""

@@ -1,7 +1,7 @@
-"""Accepted changes, kept with the runs: ``accepted.jsonl`` in their folder.
+"""Accepted changes of performance, in the file ``accepted.jsonl`` of the runs' folder.
 
-One line is one acceptance: the run since which something changed, the reason, and when it was
-accepted. A later line about the same run replaces the earlier one.
+A line is an acceptance: the first run with the change, the reason, and the time of the acceptance.
+A later line about the same run replaces the earlier one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ _MEND = "remove the line: the change at its run counts as not accepted"
 class Acceptance:
     """A change that was accepted.
 
-    - `run`: name of the first run after it; `accepted`: when (ISO 8601, UTC).
+    - `run`: name of the first run with the change; `accepted`: time of the acceptance (ISO 8601,
+      UTC).
     """
 
     run: Annotated[str, Field(min_length=1)]
@@ -46,7 +47,7 @@ _ACCEPTANCE: TypeAdapter[Acceptance] = TypeAdapter(Acceptance)
 
 
 def accept(run: Path, reason: str) -> Acceptance:
-    """Keep, in the folder of `run`, that the change at it was accepted.
+    """Record that the change at a run was accepted, in the folder that contains the run.
 
     Raises StoreError: the file cannot be written.
     """
@@ -68,7 +69,7 @@ def accept(run: Path, reason: str) -> Acceptance:
 
 
 def _next_step(error: OSError) -> str:
-    """Return the next step where an acceptance cannot be written."""
+    """Return the next step for the user if an acceptance cannot be written."""
     if error.errno == errno.ELOOP or isinstance(error, NotRegular | IsADirectoryError):
         return "remove it: an acceptance is written into a regular file only"
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
@@ -77,11 +78,11 @@ def _next_step(error: OSError) -> str:
 
 
 def read_accepted(runs: Iterable[Path]) -> dict[Path, Acceptance]:
-    """Return the acceptances in the folders of runs, by the paths of the runs that they name.
+    """Return the acceptances in the folders of runs, by the path of the run of each.
 
-    A last line without its newline counts where it is whole: an editor may leave it so.
+    A complete last line without newline is also read, because an editor may leave it so.
 
-    Raises StoreError: a line other than a torn last one is damaged.
+    Raises StoreError: a line is damaged, other than an incomplete last line.
     """
     acceptances: dict[Path, Acceptance] = {}
     for folder in {run.parent for run in runs}:
@@ -99,7 +100,7 @@ def read_accepted(runs: Iterable[Path]) -> dict[Path, Acceptance]:
 
 
 def _last_line(path: Path) -> bytes:
-    """Return the part of a file after its last newline, of at most `_MOST_TORN` bytes."""
+    """Return the part of a file after its last newline, at most `_MOST_TORN` bytes."""
     with open_regular(path, within=path.parent) as file:
         size = os.fstat(file.fileno()).st_size
         file.seek(max(0, size - _MOST_TORN))
@@ -107,7 +108,7 @@ def _last_line(path: Path) -> bytes:
 
 
 def _unended(path: Path) -> Acceptance | None:
-    """Return the acceptance of a whole last line without its newline, if there is one."""
+    """Return the acceptance in a complete last line without newline, if there is one."""
     try:
         return _ACCEPTANCE.validate_json(_last_line(path))
     except ValueError:

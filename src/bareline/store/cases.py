@@ -1,6 +1,6 @@
-"""Lines that speak of a case: the keys of all, and ``planned.jsonl`` and ``left_out.jsonl``.
+"""Lines about a case: their common keys, and the files ``planned.jsonl`` and ``left_out.jsonl``.
 
-A case that was never planned for a platform is neither missing nor failed there.
+A case that was not planned for a platform is neither missing nor failed on the platform.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class _LeftOut(_Planned):
 
 
 def case_keys(case: Case) -> dict[str, Any]:
-    """Return the keys of a line that say which case it is about."""
+    """Return the keys of a line that identify its case."""
     keys = asdict(case)
     if not case.pinning:
         del keys["pinning"]
@@ -64,7 +64,7 @@ def case_keys(case: Case) -> dict[str, Any]:
 def case_of(line: Any, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> Case:
     """Return the case of a line.
 
-    Raises ValueError: damaged, or not declared in the run's header.
+    Raises ValueError: the line is damaged, or its case is not declared in the run's header.
     """
     if line.platform not in platforms:
         raise ValueError(f"the run has no platform '{line.platform}'")
@@ -75,26 +75,29 @@ def case_of(line: Any, probes: Mapping[str, Any], platforms: Mapping[str, Any]) 
 
 
 def planned_line(platform: str, case: Case) -> str:
-    """Return the line of a case that a platform is asked for, with its newline."""
+    """Return the line of a case that is planned for a platform, with a newline."""
     return json.dumps({"platform": platform, **case_keys(case)}, ensure_ascii=False) + "\n"
 
 
 def read_planned(
     text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, Any]
 ) -> tuple[str, Case]:
-    """Read a platform and a case that it is asked for; parameters and errors as `read_left_out`."""
+    """Return platform and planned case of a line; parameters and errors as in `read_left_out`."""
     line = _Planned.model_validate_json(text)
     return line.platform, case_of(line, probes, platforms)
 
 
 def left_out_line(row: LeftOut) -> str:
-    """Return the line, with its newline."""
+    """Return the line of a case that is left out, with a newline."""
     content = {"platform": row.platform, **case_keys(row.case), "reason": row.reason}
     return json.dumps(content, ensure_ascii=False) + "\n"
 
 
 def read_left_out(text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> LeftOut:
-    """Read a line; raises ValueError: damaged, or not declared in the run's header."""
+    """Return the left-out case in a line.
+
+    Raises ValueError: the line is damaged, or not declared in the run's header.
+    """
     line = _LeftOut.model_validate_json(text)
     case = case_of(line, probes, platforms)
     return LeftOut(platform=line.platform, case=case, reason=line.reason)

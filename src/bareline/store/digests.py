@@ -1,7 +1,7 @@
-"""Results computed from the files of a run, kept in the cache by the files' content.
+"""A cache of results that are computed from a run's files, by the content of the files.
 
-A run of last year does not change any more: its results are found again by the hash of its files,
-even after the run was moved.
+Finished runs do not change, so their results are found by a hash of their files, even after a run
+was moved.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _BLOCK_BYTES = 1 << 20
 
 
 def content_key(run: Path, form: str) -> str:
-    """Return the hash of a run's header, records and facts, of this bareline, and of a form.
+    """Return a hash of a run's header, records and facts, bareline's version, and a form.
 
-    An unreadable file counts as absent: reading the run reports the reason.
+    An unreadable file counts as absent; the reader of the run reports the error.
     """
     key = hashlib.blake2b(f"{form} {version('bareline')}".encode(), digest_size=20)
     for name in _names(run):
@@ -50,7 +50,7 @@ def _names(run: Path) -> Iterator[str]:
 
 
 def find_digest(key: str) -> bytes | None:
-    """Return the bytes kept under a key; None if there are none that can be read."""
+    """Return the bytes in the cache under a key; None if there are none or they cannot be read."""
     try:
         return read_bounded(_file_of(key), _MOST_DIGEST_BYTES)
     except (OSError, StoreError):
@@ -58,7 +58,10 @@ def find_digest(key: str) -> bytes | None:
 
 
 def keep_digest(key: str, content: bytes) -> None:
-    """Keep something under a key; where the cache cannot be written, it is made again."""
+    """Keep bytes in the cache under a key, if the cache can be written.
+
+    Otherwise the result is computed again at its next use.
+    """
     with suppress(OSError, StoreError):
         file = _file_of(key)
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""Files of a run: append to them, read them up to a torn end, name the next step on errors.
+"""Files of a run: appending, reading up to an incomplete end, and next steps after errors.
 
-Nothing is written or read through a symbolic link: a run may come from elsewhere.
+Symbolic links are never followed, because a run may come from another person.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK 
 
 
 def appended(path: Path) -> TextIO:
-    """Open a text file to append to it; raises OSError where it cannot be written."""
+    """Return a text file that is open for appending.
+
+    Raises OSError: the file cannot be written.
+    """
     # The umask is applied: a group that shares its files also shares its runs.
     descriptor = os.open(path, _FLAGS, 0o666)
     try:
@@ -48,7 +51,10 @@ def appended(path: Path) -> TextIO:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder of a run, if it is not there; raises OSError, also for a symbolic link."""
+    """Make a folder of a run, unless it exists.
+
+    Raises OSError: the folder cannot be made, or is a symbolic link.
+    """
     path.mkdir(exist_ok=True)
     refuse_link(path)
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -59,7 +65,7 @@ def make_folder(path: Path) -> None:
 
 
 def keep_owner(descriptor: int, folder: Path) -> None:
-    """Make the owner of a run's folder the owner of a file that root has opened in it."""
+    """Give a file that root has opened in a run to the owner of the run's folder."""
     if os.geteuid() == 0:
         owner = folder.stat()
         if owner.st_uid and os.fstat(descriptor).st_uid != owner.st_uid:
@@ -67,7 +73,7 @@ def keep_owner(descriptor: int, folder: Path) -> None:
 
 
 def next_step(error: OSError, run: Path, *, imported: bool) -> str:
-    """Return the next step where a run cannot be written to."""
+    """Return the next step for the user if a run cannot be written to."""
     verb = (
         "the same `bareline import`" if imported else f"`bareline continue {shlex.quote(str(run))}`"
     )
@@ -86,19 +92,28 @@ def next_step(error: OSError, run: Path, *, imported: bool) -> str:
 
 
 def refuse_odd(status: os.stat_result, path: Path) -> None:
-    """Raise OSError for anything but a regular file: it must not be written to."""
+    """Check that a file is a regular file, which can safely be written to.
+
+    Raises OSError: it is not.
+    """
     if not stat.S_ISREG(status.st_mode):
         raise NotRegular("not a regular file", path)
 
 
 def refuse_link(path: Path) -> None:
-    """Raise OSError for a symbolic link, which would redirect the output."""
+    """Check that a path is not a symbolic link, which would redirect the output.
+
+    Raises OSError: it is.
+    """
     if path.is_symlink():
         raise OSError(40, f"'{path.name}' is a symbolic link")
 
 
 def cut_torn_line(descriptor: int) -> None:
-    """Remove a last line without its newline; raises StoreError if it is longer than any begun."""
+    """Remove a last line without newline.
+
+    Raises StoreError: the line is longer than any line that bareline writes.
+    """
     size = os.fstat(descriptor).st_size
     end = size
     while end > 0:
@@ -122,9 +137,10 @@ def whole_lines(
     most_bytes: int | None = None,
     hint: str = MEND_LINE,
 ) -> Iterator[T]:
-    """Read the lines of a file of a run, without a torn last one; `most_bytes` bounds the file.
+    """Yield the lines of a file of a run, parsed, without an incomplete last line.
 
-    - `hint`: the next step where a line is damaged.
+    - `most_bytes`: size limit of the file.
+    - `hint`: the next step for the user if a line is damaged.
 
     Raises StoreError: the file cannot be read, or `read` raised ValueError on a line.
     """

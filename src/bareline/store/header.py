@@ -1,4 +1,4 @@
-"""The header of a run, ``run.toml``: every key that an analysis relies on is checked."""
+"""The header of a run, ``run.toml``, with checks of every key that an analysis uses."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _MEND = "take it from a copy of the run, or measure again into a new folder"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """The content of ``run.toml``: everything that is needed to make the plan again.
+    """The content of ``run.toml``, which is sufficient to compute the plan again.
 
-    `study` and `platforms` are as in their files: this module does not interpret them. `probes`
-    contains each probe's layer, headline, metrics and default parameters, for analyses without
-    the same probe. `control` is the baseline measured a second time, "" without one:
-    platforms are not compared with it. `edited`: the file was changed after it was written, and
-    the results may not belong to it.
+    `study` and `platforms` have the content of their files, which this module does not interpret.
+    `probes` contains each probe's layer, main metric, metrics and default parameters, for analyses
+    without the same probe. `control` is the name of a second measurement of the baseline, "" if
+    there is none; platforms are not compared with it. `edited` is whether the file was changed
+    after it was written, so that the results may not belong to it.
     """
 
     study: Mapping[str, Any]
@@ -60,17 +60,17 @@ class Header:
 
     @property
     def roles(self) -> dict[str, RoleKeys]:
-        """The roles of the study, by name; none for a study that repeats no publication."""
+        """The roles of the study, by name; empty for a study that does not repeat a publication."""
         tables = self.study.get("role", {})
         return {name: RoleKeys.model_validate(table) for name, table in tables.items()}
 
     def calibration(self, platform: str) -> CalibrationKeys | None:
-        """Return the calibration of a simulated platform; None without one."""
+        """Return the calibration of a simulated platform; None if it has none."""
         return _Platform.model_validate(self.platforms.get(platform, {"type": ""})).calibration
 
     @property
     def defaults(self) -> dict[str, Mapping[str, Scalar]]:
-        """The parameters that each probe had, and their defaults; runs of before lack them."""
+        """Each probe's parameters at the time of the run, with defaults; early runs lack them."""
         return {
             name: declared["defaults"]
             for name, declared in self.probes.items()
@@ -79,14 +79,17 @@ class Header:
 
     @property
     def config_hash(self) -> str:
-        """Hash of everything that determines the measurements."""
+        """A hash of all keys that determine the measurements."""
         content: list[Any] = [self.study, self.platforms, self.baseline, self.seed]
         # Older runs have neither, and keep their hash.
         content += [part for part in (self.control, self.defaults) if part]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_toml(self) -> str:
-        """Return the text of the file; raises ValueError where `read_header` would refuse it."""
+        """Return the text of the file.
+
+        Raises ValueError: `read_header` would refuse the text.
+        """
         import tomli_w
 
         content: dict[str, Any] = {
@@ -111,7 +114,7 @@ class Header:
 
 
 class _Table(BaseModel):
-    """Types are not converted: a different format of an older bareline is not guessed."""
+    """A table whose values are not converted: another format of an older bareline is an error."""
 
     model_config = ConfigDict(defer_build=True, strict=True)
 
@@ -161,7 +164,7 @@ class _Declaration(_Table):
 
 
 class _Head(_Table):
-    """The keys of a study that an analysis reads; `study_from_toml` checks the rest."""
+    """The keys of a study that an analysis reads; `study_from_toml` checks the other keys."""
 
     name: str = ""
     title: str = ""
@@ -177,16 +180,16 @@ class _Head(_Table):
 
 
 class RoleKeys(_Table):
-    """A ``[role.NAME]`` of a run: a column of a published study and who took it.
+    """A ``[role.NAME]`` of a run: a column of a published study, and the run's platform for it.
 
     Attributes
     ----------
     title
         Head of the column.
     platform
-        Who took it; None when it was not measured.
+        The platform in this role; None if the role was not measured.
     published
-        The published platforms that it represents, as ``publication:platform``.
+        The published platforms that the role represents, as ``publication:platform``.
     """
 
     title: _Title = ""
@@ -195,7 +198,7 @@ class RoleKeys(_Table):
 
 
 class _Measure(_Table):
-    """A ``[[measure]]``: an analysis reads the probe, the platforms and the growing quantity."""
+    """A ``[[measure]]``, of which an analysis reads probe, platforms and the growing quantity."""
 
     probe: str
     platforms: list[str] | None = None
@@ -203,7 +206,7 @@ class _Measure(_Table):
 
 
 class _Program(_Table):
-    """An ``[app.NAME]``: an analysis reads its parameters."""
+    """An ``[app.NAME]``, of which an analysis reads the parameters."""
 
     params: _Params = {}
 
@@ -217,12 +220,12 @@ class _Study(_Table):
 
 
 class CalibrationKeys(_Table):
-    """The calibration of a simulated platform, and its agreement.
+    """The calibration of a simulated platform, and its agreement with measurements.
 
     - `curve`: message size in bytes and one-way time in s.
     - `checks`: probe, ranks, parameters, unit, measured and simulated value.
     - `error`: the largest median of the relative errors of a probe.
-    - `source`: where the curve comes from.
+    - `source`: origin of the curve.
     """
 
     curve: list[Annotated[list[float], Field(min_length=2, max_length=2)]] = []
@@ -262,9 +265,10 @@ class _File(_Table):
 
 
 def read_header(run: Path) -> Header:
-    """Read the header of a run; a probe without a title (first versions) is called by its name.
+    """Return the header of a run; a probe without title (first versions) has its name as title.
 
-    Raises StoreError: it is not a run directory, made by another version's schema, or damaged.
+    Raises StoreError: the folder is not a run directory, has another version's schema, or is
+    damaged.
     """
     content = _read_toml(run)
     schema = content.get("schema")
@@ -306,7 +310,7 @@ def _header(content: dict[str, Any]) -> Header:
 
 
 def is_date(text: str) -> bool:
-    """Return whether a text is a date of ISO 8601, in a year that has whole days in all zones."""
+    """Return whether a text is an ISO 8601 date, in a year without limits of time zones."""
     try:
         year = datetime.fromisoformat(text).year
     except ValueError:
@@ -315,7 +319,7 @@ def is_date(text: str) -> bool:
 
 
 def first_problem(error: Exception) -> str:
-    """Describe in one line the first error in a file of a run, and its key."""
+    """Return a line about the first error in a file of a run, with the key."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     if not isinstance(error, ValidationError):
@@ -325,7 +329,7 @@ def first_problem(error: Exception) -> str:
 
 
 def _was_begun(run: Path) -> bool:
-    """Whether a kill left a part of ``run.toml``; earlier versions gave it another name."""
+    """Return whether a kill left a part of ``run.toml``; earlier versions used another name."""
     if stands(run / f"{HEADER_FILE}.part"):
         return True
     try:

@@ -1,4 +1,4 @@
-"""Short labels for paths that are shown together, which distinguish them."""
+"""Short labels that distinguish paths that are shown together."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from bareline.vocabulary.platform import platform_name
 
 
 def path_labels(paths: Sequence[Path]) -> tuple[str, ...]:
-    """Return a unique label for each path: its name, or the folder by which it differs.
+    """Return a unique label for each path: its name, or the part in which it differs.
 
-    ``nights/n1 nights/n8`` are n1 and n8, ``old/osu.txt new/osu.txt`` are old and new. A path that
-    is given twice has a number in its second label.
+    ``nights/n1 nights/n8`` are n1 and n8, ``old/osu.txt new/osu.txt`` are old and new. The second
+    label of a repeated path has a number.
     """
     resolved = [path.resolve() for path in paths]
     for labels in _candidates(resolved):
@@ -29,7 +29,7 @@ def path_labels(paths: Sequence[Path]) -> tuple[str, ...]:
 
 
 def _candidates(paths: Sequence[Path]) -> Iterator[tuple[str, ...]]:
-    """Yield labels from the last parts of paths: one part each, then more of them joined."""
+    """Yield labels from the last parts of paths: one part each, then several joined parts."""
     deepest = max((len(path.parts) for path in paths), default=1) - 1
     for depth in range(1, deepest + 1):
         yield tuple(platform_name(_part(path, depth)) for path in paths)
@@ -38,6 +38,6 @@ def _candidates(paths: Sequence[Path]) -> Iterator[tuple[str, ...]]:
 
 
 def _part(path: Path, depth: int) -> str:
-    """Return a part of a path, counted from its end; the name itself beyond its first part."""
+    """Return a part of a path, counted from the end; beyond its first part, the name."""
     parts = path.parts[1:]
     return parts[-depth] if depth <= len(parts) else path.name

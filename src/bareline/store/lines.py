@@ -1,4 +1,4 @@
-"""A record as a line of ``records.jsonl``: written, and read one by one."""
+"""Records as lines of ``records.jsonl``: how to write and to read a line."""
 
 from __future__ import annotations
 
@@ -136,11 +136,11 @@ def from_line(
     platforms: Mapping[str, Any],
     wanted: Wanted | None = None,
 ) -> Record:
-    """Read a line of a run whose header declares these `probes` and `platforms`, by name.
+    """Return the record in a line of a run; its header declares `probes` and `platforms`.
 
-    - `wanted`: the metrics whose samples the record contains; all metrics without it.
+    - `wanted`: the metrics whose samples the record shall contain; by default all metrics.
 
-    Raises ValueError: the line is damaged, or not of the run; the message names the key.
+    Raises ValueError: the line is damaged, or is not of the run; the message names the key.
     """
     line = _Line.model_validate_json(text)
     layout = None if line.layout is None else Layout.parse(line.layout)
@@ -161,7 +161,10 @@ _SAMPLES = b'"samples": ['
 
 
 def head_from_line(text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> Record:
-    """Read a line but its samples; raises ValueError: damaged before them, or without an end."""
+    """Return the record in a line, without its samples.
+
+    Raises ValueError: the line is damaged before the samples, or is incomplete.
+    """
     begin = text.find(_SAMPLES)
     if begin < 0 or not text.endswith(b"]}\n"):
         return from_line(text, probes, platforms)

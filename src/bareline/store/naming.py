@@ -1,4 +1,4 @@
-"""Run directories by short names, for those who type them: ``@latest``, ``nebula@latest``."""
+"""Short names of run directories on the command line: ``@latest``, ``nebula@latest``."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ def run_row(run: Run) -> RunListed:
 
 
 def list_runs(folder: Path = RUNS) -> list[Run]:
-    """Open the runs right below a folder that have a readable header, the latest last."""
+    """Return the opened runs directly in a folder, the latest last.
+
+    Runs without a readable header are left out.
+    """
     try:
         below = sorted(folder.iterdir())
     except OSError as error:
@@ -64,7 +67,7 @@ def list_runs(folder: Path = RUNS) -> list[Run]:
 
 
 def run_folders(folder: Path) -> list[Path]:
-    """Return the folders right below a folder that are runs, or the remains of some.
+    """Return the folders directly in a folder that are runs or incomplete runs.
 
     Raises StoreError: the folder cannot be read.
     """
@@ -84,9 +87,9 @@ def _has_file_of_run(folder: Path) -> bool:
 
 
 def distinct_runs(paths: Iterable[Path]) -> list[Path]:
-    """Return paths of runs, each run once: a link such as ``latest`` leads to one of them again.
+    """Return paths of runs, each run once, as a link such as ``latest`` leads to a run again.
 
-    A run keeps the first of its paths that is not a link, if there is one.
+    The path of a run is the first one that is not a link, if there is one.
     """
     ordered = sorted(dict.fromkeys(paths), key=lambda path: path.is_symlink())
     by_place: dict[str, Path] = {}
@@ -98,10 +101,11 @@ def distinct_runs(paths: Iterable[Path]) -> list[Path]:
 def find_run(text: str) -> Path:
     """Return the path of a run from its name.
 
-    - `text`: a path; or for the runs below ``runs``: ``@latest``, the beginning of a name that no
-      other begins with, or such a beginning with ``@latest`` for the latest of several.
+    - `text`: a path, or a short name of a run in ``runs``: ``@latest``, a unique beginning of its
+      name, or a beginning and ``@latest`` for the latest of several runs.
 
-    Raises StoreError: several begin so, there is no latest, or it is nearly the name of one.
+    Raises StoreError: several names begin with the text, there is no latest run, or the text is
+    similar to a name.
     """
     path = Path(text)
     if path.exists() or "/" in text:

@@ -1,7 +1,7 @@
-"""The raw output of trials: kept so that it can be read again by the parsers of later days.
+"""The raw outputs of trials, which are kept so that later parsers can read them.
 
-A small output is one file, ``raw/<trial>.json``; a larger one, or one with files of the program,
-is a folder ``raw/<trial>/`` with ``command.json``, ``stdout``, ``stderr`` and ``file.<name>``.
+A small output is one file, ``raw/<trial>.json``; a larger one, or one with files of the program, is
+a folder ``raw/<trial>/`` with ``command.json``, ``stdout``, ``stderr`` and ``file.<name>``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ _LARGEST_BYTES = 128 << 20
 
 
 def write_raw(run: Path, folder: Path, output: Output) -> None:
-    """Keep an output as ``folder`` or, where it is small, ``folder.json``; raises OSError."""
+    """Write an output as the file ``folder.json`` or, if it is large, as ``folder``.
+
+    Raises OSError: the output cannot be written.
+    """
     about = {
         "argv": list(output.argv),
         "exit_code": output.exit_code,
@@ -55,7 +58,7 @@ def write_raw(run: Path, folder: Path, output: Output) -> None:
 
 
 class _About(BaseModel):
-    """The parts of an output other than the texts that the program printed and wrote."""
+    """The parts of an output except the texts that the program printed and wrote."""
 
     model_config = ConfigDict(defer_build=True, strict=True, frozen=True)
 
@@ -71,7 +74,10 @@ class _About(BaseModel):
 
 
 def read_raw(run: Path, folder: Path) -> Output | None:
-    """Read a kept output; None if it is absent or incomplete; raises OSError."""
+    """Return a stored output; None if it is missing or incomplete.
+
+    Raises OSError: the output cannot be read.
+    """
 
     def text(file: Path) -> str:
         return read_bounded(file, _LARGEST_BYTES, within=run).decode()
@@ -90,7 +96,7 @@ def read_raw(run: Path, folder: Path) -> Output | None:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text with its middle left out if it is longer than that."""
+    """Return a text, whose middle is left out if it has more than `most` characters."""
     length = max(most, _KEPT_CHARACTERS)
     if len(text) <= length:
         return text
@@ -99,5 +105,5 @@ def shortened(text: str, most: int) -> str:
 
 
 def was_shortened(output: Output) -> bool:
-    """Return whether `shortened` left out the middle of a program's output."""
+    """Return whether `shortened` has left out the middle of a program's output."""
     return any(_LEFT_OUT.search(text) for text in (output.stdout, output.stderr))

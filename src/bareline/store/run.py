@@ -1,4 +1,4 @@
-"""Run directories: append-only, self-contained, readable after a kill at any moment.
+"""Run directories, which are append-only, self-contained, and readable after a kill.
 
 ::
 
@@ -12,8 +12,8 @@
     predictions.json         predictions from its records, if they were requested
     raw/<trial>.json         output of a trial, or a folder raw/<trial>/ if it is long
 
-A record is one ``write`` and one ``fsync``. A last line without its newline was torn by a kill;
-it is dropped, and the trial of this line then counts as not run.
+A record is written by one ``write`` and one ``fsync``. A last line without newline was cut by a
+kill; it is ignored, and the trial of this line counts as not run.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _CONTENT = (
 
 
 class Run(RunFiles):
-    """A run directory, from `Run.open` or `Run.create`; write to it inside `Run.writing` only."""
+    """A run directory, from `Run.open` or `Run.create`; only write to it inside `Run.writing`."""
 
     def __init__(self, path: Path, header: Header) -> None:
         super().__init__(path, header)
@@ -93,12 +93,12 @@ class Run(RunFiles):
         left_out: Sequence[LeftOut] = (),
         planned: Iterable[tuple[str, Case]] | None = None,
     ) -> Run:
-        """Make a run directory.
+        """Make a run directory, and return the run.
 
-        - `left_out`: the cases that its plan leaves out of a platform, and the reasons.
-        - `planned`: the cases that it asks for, by platform; None where nothing was planned.
+        - `left_out`: the cases that the plan leaves out of a platform, with the reasons.
+        - `planned`: the planned cases, by platform; None without a plan.
 
-        Raises StoreError: the directory exists with something in it, or cannot be written.
+        Raises StoreError: the directory exists and is not empty, or cannot be written.
         """
         try:
             text = _header_text(header, path)
@@ -126,12 +126,15 @@ class Run(RunFiles):
 
     @classmethod
     def open(cls, path: Path) -> Run:
-        """Open a run; raises StoreError: it is not a run directory, or made by a newer bareline."""
+        """Return the run in a directory.
+
+        Raises StoreError: the directory is not a run, or a newer bareline made it.
+        """
         return cls(path, read_header(path))
 
     @property
     def id(self) -> str:
-        """Short identity that marks this run's processes."""
+        """A short identity of the run, which marks its processes."""
         return hashlib.sha256(
             f"{self.header.config_hash}{self.header.created}{self.path.name}".encode()
         ).hexdigest()[:12]
@@ -140,9 +143,10 @@ class Run(RunFiles):
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Lock the run for writing; first removes the remains of a kill: a torn last line, parts.
+        """Lock the run for writing in a context, after removing the leftovers of a kill.
 
-        Raises StoreError: another process writes to the run, or a part of it is a symbolic link.
+        Raises StoreError: another process writes to the run, or a file of the run is a symbolic
+        link.
         """
         file = self.path / RECORDS_FILE
         with self.explaining():
@@ -174,7 +178,7 @@ class Run(RunFiles):
         return StoreError(problem, where=str(self.path), hint=step)
 
     def _remove_parts(self) -> None:
-        """Remove incomplete files that kills left, including files of earlier versions."""
+        """Remove incomplete files after a kill, also files of earlier versions."""
         for folder in (self.path, self.path / "facts", *self.path.glob("facts/*/")):
             remove_parts(folder)
             for left in folder.glob("[!.]*.part"):
@@ -188,7 +192,10 @@ class Run(RunFiles):
             return is_locked(file.fileno(), self.path / RECORDS_FILE)
 
     def append(self, *records: Record) -> None:
-        """Append records: one write, one fsync; a StoreError leaves the earlier records intact."""
+        """Append records by one write and one fsync.
+
+        Raises StoreError: the write failed; earlier records are intact.
+        """
         assert self._descriptor is not None, "append outside of writing()"
         lines = "".join(map(to_line, records)).encode(errors="replace")
         status = os.fstat(self._descriptor)
@@ -206,7 +213,7 @@ class Run(RunFiles):
             raise self.unwritable(error) from error
 
     def replace_header(self, header: Header) -> None:
-        """Rewrite ``run.toml``, after an import added a platform or a probe."""
+        """Write ``run.toml`` again, after an import added a platform or a probe."""
         text = _header_text(header, self.path)
         with self.explaining():
             self._replace(self.path / HEADER_FILE, text)
@@ -215,9 +222,9 @@ class Run(RunFiles):
     # Reading ---------------------------------------------------------------------------------
 
     def records(self, wanted: Wanted | None = None) -> Iterator[Record]:
-        """Read records one by one, as they were written, with samples of the `wanted` metrics.
+        """Yield the records in the order of writing, with samples of the `wanted` metrics.
 
-        Raises StoreError: a line other than a torn last one is damaged.
+        Raises StoreError: a line is damaged, other than an incomplete last line.
         """
         probes = self.header.probes
         platforms = self.header.platforms
@@ -235,7 +242,7 @@ class Run(RunFiles):
     def heads(self) -> dict[int, Record]:
         """Return the latest record of every finished trial without its samples, by index.
 
-        Raises StoreError: a line other than a torn last one is damaged before its samples.
+        Raises StoreError: a line is damaged before its samples, other than an incomplete last line.
         """
         probes = self.header.probes
         platforms = self.header.platforms
@@ -249,12 +256,12 @@ class Run(RunFiles):
     def finished(self, wanted: Wanted | None = None) -> dict[int, Record]:
         """Return the latest record of every finished trial, by index.
 
-        Parameters as of `records`.
+        The parameter and the errors are the same as for `records`.
         """
         return {record.trial.index: record for record in self.records(wanted)}
 
     def tables(self) -> Tables:
-        """Read all records into tables of trials and samples; raises StoreError as `records`."""
+        """Return all records as tables of trials and samples; errors are as in `records`."""
         file = self._records_file()
         try:
             with open_regular(file, within=self.path) as lines:
@@ -274,7 +281,7 @@ class Run(RunFiles):
         return Tables(trials, samples)
 
     def _records_file(self) -> Path:
-        """Return the file, if it is there; a file of another user must be small."""
+        """Return the path of the records; a file of another user must be small."""
         file = self.path / RECORDS_FILE
         with contextlib.suppress(OSError):
             status = file.lstat()
@@ -298,7 +305,7 @@ def _header_text(header: Header, path: Path) -> str:
 
 
 def _is_unmade(path: Path) -> bool:
-    """Return whether a folder contains only the files of a run killed before ``run.toml``."""
+    """Return whether a folder only has files of a run that was killed before ``run.toml``."""
     before = {LEFT_OUT_FILE, PLANNED_FILE}
     before |= {f"{name}.part" for name in (HEADER_FILE, *before)}
     for entry in path.iterdir():

@@ -1,6 +1,7 @@
-"""Files of a run directory other than its records: raw outputs, facts, events, plan, predictions.
+"""Files of a run directory except the records: raw outputs, facts, events, plan, predictions.
 
-Each is read within bounds and never through a symbolic link: a run may come from anybody.
+Each file has a size limit and is never read through a symbolic link, because a run may come from
+another person.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _COST: TypeAdapter[dict[str, float]] = TypeAdapter(
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event of a platform, with its duration where that matters."""
+    """An event of a platform, with its duration if that is relevant."""
 
     time: str
     platform: str
@@ -63,20 +64,20 @@ _Number = Annotated[int, Field(ge=1, le=2 * MOST_SESSIONS)]
 @with_config(ConfigDict(defer_build=True, strict=True))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """One time that bareline sat at a run, from its first trial until it ended.
+    """A process of bareline that measured a part of a run.
 
     Parameters
     ----------
     number
-        From 1, as records name it.
+        Number of the session in the records, from 1.
     machine
-        Which of the machines that the run was measured on, from 1.
+        Number of the machine among the run's machines, from 1.
     started
-        When (ISO 8601, UTC).
+        Time of the start (ISO 8601, UTC).
     versions
-        Of bareline and its libraries.
+        Versions of bareline and its libraries.
     host
-        The machine that bareline itself ran on: its name, processor, kernel and boot.
+        The machine on which bareline ran: its name, processor, kernel and boot.
     differs
         The differences from the previous machine, a line each.
     """
@@ -90,7 +91,7 @@ class Session:
 
     @property
     def moved(self) -> str:
-        """Describe the change to another machine; empty without one."""
+        """Return a description of the change to another machine; "" if there was none."""
         if not self.differs:
             return ""
         when = self.started[:16].replace("T", " ")
@@ -110,9 +111,9 @@ _LARGEST_COST_BYTES = 1 << 20
 
 
 class RunFiles:
-    """The files of a run directory other than the records.
+    """The files of a run directory except the records.
 
-    Reading raises StoreError where a file is damaged (but for a torn last line), writing where the
+    A read raises StoreError if a file is damaged (except an incomplete last line), a write if the
     disk is full or fails.
     """
 
@@ -123,17 +124,23 @@ class RunFiles:
     # Raw outputs -----------------------------------------------------------------------------
 
     def write_raw(self, trial: Trial, output: Output, attempt: int = 1) -> None:
-        """Keep the output of a trial, re-parsable."""
+        """Write the output of a trial, so that it can be parsed again."""
         with self.explaining():
             write_raw(self.path, self.raw_folder(trial.index, attempt), output)
 
     def read_raw(self, trial: Trial, attempt: int = 1) -> Output | None:
-        """Read a kept output, or None; raises StoreError: not a regular file, or too large."""
+        """Return the stored output of a trial, or None.
+
+        Raises StoreError: the file is not a regular file, or is too large.
+        """
         with self._explaining_raw():
             return read_raw(self.path, self.raw_folder(trial.index, attempt))
 
     def raw_file(self, index: int, name: str, attempt: int = 1) -> Path:
-        """Return where a file of a trial's program is kept; raises StoreError if it is a link."""
+        """Return the path of a file that a trial's program wrote.
+
+        Raises StoreError: the path is a link.
+        """
         file = self.raw_folder(index, attempt) / f"file.{name}"
         with self._explaining_raw():
             for place in (self.path / "raw", file.parent, file):
@@ -157,7 +164,7 @@ class RunFiles:
     # Facts and events of the platforms ---------------------------------------------------------
 
     def write_session(self, session: Session) -> None:
-        """Keep the version and the machine of bareline, replacing the entry of this session."""
+        """Write the versions and the machine of a session; a former entry of it is replaced."""
         sessions = {**self.sessions(), session.number: session}
         lines = [
             json.dumps(asdict(entry), ensure_ascii=False) + "\n" for entry in sessions.values()
@@ -166,12 +173,12 @@ class RunFiles:
             self._replace(self.path / SESSIONS_FILE, "".join(lines))
 
     def sessions(self) -> dict[int, Session]:
-        """Read the sessions by number, as they came; none of runs of before they were kept."""
+        """Return the sessions by number, in order; empty for early runs, which have none."""
         lines = self._lines(SESSIONS_FILE, _SESSION.validate_json) or ()
         return {session.number: session for session in lines}
 
     def write_facts(self, platform: str, facts: Mapping[str, Scalar], session: int = FIRST) -> None:
-        """Keep the facts of a platform in a session."""
+        """Write the facts of a platform in a session."""
         text = json.dumps(dict(facts), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
         file = self._facts_file(platform, session)
         with self.explaining():
@@ -179,9 +186,10 @@ class RunFiles:
             self._replace(file, text)
 
     def facts(self, machine: int | None = None) -> dict[str, dict[str, Scalar]]:
-        """Read the facts of every platform that came up, as the latest session found them.
+        """Return the facts of every platform that came up, from its latest session.
 
-        - `machine`: only as on this one; without it, on the first that a platform came up on.
+        - `machine`: only use sessions on this machine; by default, the first machine on which a
+          platform came up.
         """
         machines = {number: session.machine for number, session in self.sessions().items()}
         latest: dict[str, dict[str, Scalar]] = {}
@@ -194,7 +202,7 @@ class RunFiles:
         return dict(sorted(latest.items()))
 
     def facts_of(self, session: int) -> dict[str, dict[str, Scalar]]:
-        """Read the facts of every platform that came up in a session."""
+        """Return the facts of every platform that came up in a session."""
         files = {n: self._facts_file(n, session) for n in sorted(self.header.platforms)}
         contents = {n: self._json(file, _FACTS, _LARGEST_FACTS_BYTES) for n, file in files.items()}
         return {name: facts for name, facts in contents.items() if facts is not None}
@@ -206,44 +214,44 @@ class RunFiles:
         return folder / f"{platform}.json"
 
     def append_event(self, platform: str, text: str, seconds: float | None = None) -> None:
-        """Append an event of a platform, e.g. that a node was replaced, and its duration."""
+        """Append an event of a platform, such as the replacement of a node, with its duration."""
         event = {"time": now(), "platform": platform, "event": text, "seconds": seconds}
         with self.explaining(), appended(self.path / EVENTS_FILE) as file:
             file.write(json.dumps(event, ensure_ascii=False) + "\n")
 
     def events(self) -> list[Event]:
-        """Read the events of all platforms."""
+        """Return the events of all platforms."""
         return self._lines(EVENTS_FILE, _EVENT.validate_json) or []
 
     def write_cost(self, core_s: Mapping[str, float]) -> None:
-        """Keep the cost of the run so far: core seconds by platform."""
+        """Write the cost of the run so far: core seconds by platform."""
         rounded = {name: round(value, 3) for name, value in core_s.items()}
         with self.explaining():
             self._replace(self.path / COST_FILE, json.dumps(rounded, sort_keys=True) + "\n")
 
     def cost(self) -> dict[str, float] | None:
-        """Read the kept cost; None if it was not counted."""
+        """Return the cost of the run; None if it was not counted."""
         return self._json(self.path / COST_FILE, _COST, _LARGEST_COST_BYTES)
 
     # The plan and the predictions --------------------------------------------------------------
 
     def left_out(self) -> list[LeftOut]:
-        """Read the cases that the plan left out of a platform; empty for runs of older versions."""
+        """Return the cases that the plan left out of a platform; old runs have none."""
         declared = self.header.probes, self.header.platforms
         return self._lines(LEFT_OUT_FILE, lambda line: read_left_out(line, *declared)) or []
 
     def planned(self) -> list[tuple[str, Case]] | None:
-        """Read which cases its plan asks of which platform; None where that was not kept."""
+        """Return the planned cases with their platforms; None if the run has no such list."""
         declared = self.header.probes, self.header.platforms
         return self._lines(PLANNED_FILE, lambda line: read_planned(line, *declared))
 
     def write_predictions(self, text: str) -> None:
-        """Keep the predictions from the records, replacing older ones."""
+        """Write the predictions from the records; older predictions are replaced."""
         with self.explaining():
             self._replace(self.path / PREDICTIONS_FILE, text)
 
     def read_predictions(self) -> bytes | None:
-        """Read the kept predictions; None if there are none."""
+        """Return the stored predictions; None if there are none."""
         try:
             return read_bounded(self.path / PREDICTIONS_FILE, MOST_FILE_BYTES, within=self.path)
         except FileNotFoundError:
@@ -276,7 +284,7 @@ class RunFiles:
 
     @contextmanager
     def explaining(self) -> Iterator[None]:
-        """Raise a StoreError with the reason and the next step where writing fails inside."""
+        """Turn an OSError of a write in the context into a StoreError with reason and next step."""
         try:
             yield
         except OSError as error:

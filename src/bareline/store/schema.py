@@ -1,6 +1,6 @@
-"""The JSON Schemas of a run directory's files, made from the types that read them.
+"""The JSON Schemas of a run directory's files, made from the types that read the files.
 
-A later bareline reads the files of an earlier one: newer keys are not required.
+New keys are not required, because a later bareline reads the files of an earlier version.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _WHOLE: dict[str, TypeAdapter[Any]] = {
 
 
 def run_schemas() -> dict[str, dict[str, Any]]:
-    """Return the schema of each file by its name; of a ``.jsonl`` that of a line."""
+    """Return the schema of each file by name; for a ``.jsonl`` file, the schema of a line."""
     lines = {
         name: {**TypeAdapter(kind).json_schema(), "title": f"a line of {name}"}
         for name, kind in _LINES.items()

@@ -1,7 +1,7 @@
-"""All records of a run at once, as two tables: a row per trial, and a row per sample.
+"""All records of a run as two tables: a row per trial, and a row per sample.
 
-A run may contain ten million samples, whose text is gigabytes. It is read piece by piece, and only
-the compact columns of each piece stay: metric and point are the same few texts again and again.
+A run may contain ten million samples, with gigabytes of text. The file is read in pieces, of which
+only compact columns are kept, because metric and point have few different values.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _PIECE_BYTES = 4 << 20
 class Tables(NamedTuple):
     """The measurements of a run.
 
-    - `trials`: one row per trial, the latest attempt only: "row" and the columns of a line but its
-      samples, in the order of the file.
+    - `trials`: one row per trial, of the latest attempt only, in file order: "row" and the columns
+      of a line except its samples.
     - `samples`: one row per sample: the "row" of its trial, metric and point (categorical), value,
-      caveats (null where it has none).
+      caveats (null if it has none).
     """
 
     trials: pl.DataFrame
@@ -44,7 +44,7 @@ class Tables(NamedTuple):
 
 
 def read_tables(file: BinaryIO, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> Tables:
-    """Read whole lines of ``records.jsonl``; a last line without its newline is left out.
+    """Return the complete lines of ``records.jsonl`` as tables.
 
     Raises ValueError: a line is damaged; `bareline.store.lines.from_line` names the key.
     """
@@ -99,7 +99,7 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
 def _check_trials(
     frame: pl.DataFrame, probes: Mapping[str, Any], platforms: Mapping[str, Any]
 ) -> None:
-    """Check columns as `from_line` checks each line."""
+    """Check the columns by the same rules as `from_line` checks a line."""
     import polars as pl
 
     for name, least in _LEAST.items():

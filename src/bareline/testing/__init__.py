@@ -1,15 +1,14 @@
-"""Contracts of plug-ins: tests that the package of a plug-in inherits.
+"""Contracts of plug-ins: classes of tests that the package of a plug-in inherits.
 
 A contract is a class. Derive one whose name begins with ``Test`` and define its attributes::
 
-    from bareline.testing.probes import ProbeContract
+from bareline.testing.probes import ProbeContract
 
     class TestPulse(ProbeContract):
         probe = PROBE
         captured = Path("pulse.out")
 
-bareline's own probes, platforms, importers, exhibits, studies and causes go through the same
-classes.
+The same classes test bareline's own probes, platforms, importers, exhibits, studies and causes.
 """
 
 from __future__ import annotations

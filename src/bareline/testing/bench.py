@@ -1,4 +1,4 @@
-"""A platform under test, with short ways to run commands on it and to wait for effects."""
+"""A platform under test, with short methods to run commands and to wait for effects."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from bareline.vocabulary.units import listing
 
 @dataclass
 class Bench:
-    """An allocation in use.
+    """An allocation in use, for tests.
 
-    - `rank_program`: a small MPI program, where there is one.
-    - `token`: mark of the processes that are started here.
+    - `rank_program`: path of a small MPI program, if there is one.
+    - `token`: mark of the processes that the methods start.
     """
 
     allocation: Allocation
@@ -42,24 +42,27 @@ class Bench:
 
     @property
     def two_ranks(self) -> Layout:
-        """Two ranks on separate nodes where there are two, placed as the platform does."""
+        """Layout of two ranks, on separate nodes if there are two."""
         counts = (2, 1, 1) if self.nodes > 1 else (1, 2, 1)
         return Layout(*counts, self.options.pinning)
 
     def run(
         self, *argv: str, layout: Layout | None = None, timeout_s: float = 60, **more: Any
     ) -> Output:
-        """Run a program; `more` as in `Command`."""
+        """Run a program, and return its output.
+
+        - `more`: fields of `Command`.
+        """
         env = (*more.pop("env", ()), (TRIAL_VARIABLE, self.token))
         command = Command(argv=argv, env=env, **more)
         return self.allocation.run(command, layout or Layout(), timeout_s=timeout_s)
 
     def shell(self, script: str, **more: Any) -> Output:
-        """Run a shell script."""
+        """Run a shell script, and return its output."""
         return self.run("sh", "-c", script, **more)
 
     def ranks(self, *arguments: str, **more: Any) -> Output:
-        """Run the small MPI program."""
+        """Run the small MPI program, and return its output."""
         assert self.rank_program is not None
         layout = more.pop("layout", self.two_ranks)
         return self.run(self.rank_program, *arguments, mpi=True, layout=layout, **more)
@@ -69,10 +72,10 @@ class Bench:
 def open_bench(
     platform: type[Platform[Any]], scratch: Path, *, layout: Layout | None = None, **options: Any
 ) -> Iterator[Bench]:
-    """Bring a platform up for the length of a context.
+    """Acquire a platform for the context, and yield it.
 
     - `scratch`: a folder that may be written to.
-    - `layout`: largest layout; one rank on every node without it.
+    - `layout`: largest layout; by default one rank on every node.
 
     Raises PlatformError: the type or its allocation lacks a method, which the message names.
     """
@@ -117,14 +120,17 @@ def _lacks(name: str, methods: Iterable[str], interface: type) -> str:
 
 
 class OpenBenches:
-    """Platforms in use, opened once for all tests that ask for the same: each costs a second."""
+    """The platforms in use, each opened once for all tests with the same options.
+
+    It takes about a second to open a platform.
+    """
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self._folder, self._stack = folder, stack
         self._opened: dict[str, Bench] = {}
 
     def bench(self, kind: str, rank_program: str | None = None, **options: Any) -> Bench:
-        """Return a platform of a type in use, with a mark of its own."""
+        """Return a platform in use of a type, with a separate mark."""
         key = f"{kind} {sorted(options.items())}"
         if key not in self._opened:
             # A new one each time: one that did not open leaves its folder behind.
@@ -137,13 +143,16 @@ class OpenBenches:
 
 @contextmanager
 def keeping(folder: Path) -> Iterator[OpenBenches]:
-    """Keep platforms in use until the context ends; their scratch folders are in `folder`."""
+    """Yield the platforms in use, which are released at the end.
+
+    Their scratch folders are in `folder`.
+    """
     with ExitStack() as stack:
         yield OpenBenches(folder, stack)
 
 
 def until(condition: Callable[[], object], timeout_s: float = 30.0) -> None:
-    """Wait until a condition is true; the test fails where that takes too long."""
+    """Wait until a condition is true; fail the test after `timeout_s` seconds."""
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline, "the condition did not become true in time"

@@ -1,4 +1,4 @@
-"""The contract of every cause, and losses made in memory for its tests."""
+"""The contract of every cause, and artificial losses for its tests."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ _LAYERS = {layer.value: layer for layer in Layer} | {"net": Layer.NETWORK}
 class MadeLoss:
     """A finding of one point with a known ratio.
 
-    - `ratio`: how many times worse it is; `half`: its interval is ratio / half to ratio * half.
-    - `rate`: whether its metric is a rate (B/s, or bit/s of a stream) and not a time in s; by its
-      probe where None.
-    - `base`: the baseline's value, in the metric's unit; a usual one where None.
+    - `ratio`: how many times worse the platform is; `half`: the interval is ratio / half to ratio *
+      half.
+    - `rate`: whether the metric is a rate (B/s, or bit/s of a stream) instead of a time in s; if
+      None, it depends on the probe.
+    - `base`: the baseline's value, in the metric's unit; if None, a usual value.
     - `point`: the point's parameters, such as ``size_bytes=64``; `params`: the trial's.
-    - `own_caveats`: codes of caveats of the platform alone.
+    - `own_caveats`: codes of caveats that the platform has and the baseline does not.
     """
 
     probe: str
@@ -51,18 +52,21 @@ class MadeLoss:
 
     @property
     def layer(self) -> Layer:
-        """The layer of its probe, by the probe's name."""
+        """Layer of the loss, from the name of its probe."""
         return _LAYERS[self.probe.partition(".")[0]]
 
     @property
     def metric(self) -> Metric:
-        """A rate or a time."""
+        """Metric of the loss: a rate or a time."""
         if not self._is_rate:
             return Metric("s", "lower")
         return Metric("bit/s" if self.probe in STREAMS else "B/s", "higher")
 
     def finding(self, title: str = "") -> Finding:
-        """Return the finding; `title` is its probe's name without one."""
+        """Return the loss as a finding.
+
+        - `title`: title of the probe; by default its name.
+        """
         place = Place(
             self.probe, "m", self.params, ranks=self.ranks, point=self.point, used=self.nodes
         )
@@ -96,13 +100,13 @@ class MadeLoss:
 
 
 def explained(finding: Finding, facts: Facts, baseline_facts: Facts) -> Explanation:
-    """Explain a certain loss by the facts of both sides."""
+    """Return the explanation of a certain loss by the facts of platform and baseline."""
     (explanation,) = explain([finding], {PLATFORM: facts, BASELINE: baseline_facts}, BASELINE)
     return explanation
 
 
 class CauseContract:
-    """Tests of a cause: a rule, a loss, and facts of both sides by which the rule explains it."""
+    """Tests of a cause, with facts of both platforms by which its rule explains a loss."""
 
     rule: Rule
     loss: MadeLoss

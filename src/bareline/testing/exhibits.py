@@ -1,4 +1,4 @@
-"""The contract of every kind of exhibit."""
+"""The contract of every kind of exhibit (figure or table of the report page)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 
 @pytest.fixture(scope="session")
 def planted_document(tmp_path_factory: pytest.TempPathFactory) -> Document:
-    """Return the document of a run with a planted truth; import it together with the contract."""
+    """Return the document of a run with known true values; import it together with the contract."""
     run = planted_run(tmp_path_factory.mktemp("exhibits") / "run", params={"points": 3})
     return document_of(Comparison(read_runs([run])))
 
@@ -58,7 +58,7 @@ class ExhibitContract:
 
 
 def seen_as(document: Document, **views: object) -> Document:
-    """Return a document with some views of its comparison replaced."""
+    """Return a document in which some views of the comparison are replaced."""
     other = replace(document)
     other.__dict__.update(views)
     return other

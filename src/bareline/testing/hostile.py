@@ -1,7 +1,7 @@
-"""Damaged copies of a document: one value of it at a time is odd, missing or of another kind.
+"""Damaged copies of a document, each with one value that is odd, missing or of another type.
 
-For readers of files that strangers wrote: whatever becomes of a value, a reader ends soon, with a
-result or an error of bareline's.
+The copies test readers of untrusted files: for any value, a reader must end soon, with a result or
+with an error of bareline.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ ODD_KEYS: tuple[str, ...] = ("", " ", "\ud800", "\x1b[2J", "a" * 5000, "<<", "="
 
 
 def damaged(document: Any) -> Iterator[tuple[str, str]]:
-    """Yield every damaged copy: its description, and its text in JSON, which is also YAML."""
+    """Yield every damaged copy: a description, and the text in JSON, which is also YAML."""
     for path in _paths(document):
         for value in ODD_VALUES:
             yield f"{_named(path)} = {value!r:.60}", as_text(_replaced(document, path, value))
@@ -76,7 +76,7 @@ def damaged(document: Any) -> Iterator[tuple[str, str]]:
 
 
 def as_text(document: Any) -> str:
-    """Write a document as JSON, with lone surrogates as escapes."""
+    """Return a document as JSON, with lone surrogates as escapes."""
     return json.dumps(document).replace(f'"{_DIGITS_MARK}"', _DIGITS)
 
 
@@ -122,12 +122,12 @@ def _renamed(document: Any, path: tuple[Any, ...], key: str) -> Any:
 
 
 def survives(read: Callable[[], object], description: str, *, most_s: float = 5.0) -> bool:
-    """Whether a reader gives a result; it may raise a BarelineError of one line instead.
+    """Return whether a reader returns a result instead of raising a one-line BarelineError.
 
     Raises
     ------
     AssertionError
-        It raises something else, or takes more processor time than `most_s`.
+        The reader raises another exception, or takes more processor time than `most_s`.
     """
     began_s = time.process_time()
     try:

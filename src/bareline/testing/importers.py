@@ -14,7 +14,7 @@ from bareline.vocabulary.model import Measured
 
 
 class ImporterContract:
-    """Tests of an importer against `captured`: an output, all of whose trials were measured."""
+    """Tests of an importer with the output `captured`, all of whose trials were measured."""
 
     importer: Importer
     captured: Path
@@ -63,7 +63,7 @@ class ImporterContract:
 
 
 def _words(text: str) -> set[str | float]:
-    """Return the words of a text, numbers by their value: JSON writes one in several ways."""
+    """Return the words of a text, with numbers by value: JSON may write one in several forms."""
     words: set[str | float] = set()
     for word in re.findall(r"[\w.+-]+", text):
         try:

@@ -1,4 +1,4 @@
-"""Tests of messages by their codes, so that the words can change."""
+"""Tests of messages by their codes, so that the wording can change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def raises(
 ) -> Iterator[pytest.ExceptionInfo[BaseException]]:
     """Check that a block raises an error with a code, as `pytest.raises` checks its class.
 
-    - `code`: None for an error with the words of another program.
+    - `code`: None for an error with the text of another program.
     - `values`: names, numbers or paths of the test that the message must contain.
 
     Examples

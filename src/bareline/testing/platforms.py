@@ -1,4 +1,4 @@
-"""The contract of every platform of real hosts, tested on real ones."""
+"""The contract of every platform of real hosts, which is tested on real hosts."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def _hosts(bench: Bench) -> HostsAllocation:
 def forgotten_of(
     allocation: type[Allocation], platform: type[Platform[Any]] | None = None
 ) -> list[str]:
-    """Return the inherited methods that a platform type has to override, in plain words.
+    """Return descriptions of the inherited methods that a platform type must override.
 
-    `bareline.testing.bench.open_bench` refuses abstract methods; a method that is inherited from
-    a class which did something else is silently wrong.
+    `bareline.testing.bench.open_bench` already refuses abstract methods. These methods are not
+    abstract, but the inherited version is wrong for the new type.
     """
     omissions = []
     if issubclass(allocation, HostsAllocation):
@@ -65,7 +65,7 @@ _LAYERS: Mapping[str, tuple[dict[str, Any], str]] = {
 
 
 class PlatformContract:
-    """Tests of nodes; their fixture `bench` is the result of `open_bench`."""
+    """Tests of nodes; a test class defines the fixture `bench` with the result of `open_bench`."""
 
     def test_nothing_that_belongs_together_is_left_out(self, bench: Bench) -> None:
         forgotten = forgotten_of(type(bench.allocation), bench.platform)
@@ -188,7 +188,7 @@ class PlatformContract:
 
 
 class MpiContract:
-    """Tests of MPI jobs; they ask for the fixture `mpi_bench`, a `Bench` with a rank program."""
+    """Tests of MPI jobs; they need the fixture `mpi_bench`, a `Bench` with a rank program."""
 
     def test_mpi_lays_ranks_node_by_node(self, mpi_bench: Bench) -> None:
         lines = _lines(mpi_bench.ranks())

@@ -18,7 +18,7 @@ class ProbeContract:
     """Tests of a probe against a captured output of its program.
 
     - `captured`: the output of a successful program with the probe's defaults.
-    - `result_file`: name of the file for results, where the program does not print them.
+    - `result_file`: name of the file with the results, if the program does not print them.
     """
 
     probe: Probe[Any]
@@ -32,7 +32,7 @@ class ProbeContract:
         return Output(stdout=stdout, stderr="", exit_code=0, duration_s=1.0, files=files)
 
     def read(self, text: str) -> ProbeReading:
-        """Read a text with the probe's defaults."""
+        """Return the reading of a text with the probe's default parameters."""
         return self.probe.read(self.probe.make_params({}), self.output(text))
 
     def test_the_good_output_gives_every_declared_metric(self) -> None:

@@ -1,4 +1,4 @@
-"""Runs with a planted truth, for tests of code that reads runs."""
+"""Runs with known true values, for tests of code that reads runs."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def planted_run(
     params: Mapping[str, Any] | None = None,
     **head: Any,
 ) -> Run:
-    """Make and execute a run of null trials.
+    """Return a new run of executed null trials.
 
-    - `platforms`: options of null platforms by name; two of them, the second half again as slow,
-      without it.
+    - `platforms`: options of null platforms by name; by default two platforms, of which the second
+      takes 1.5 times as long.
     - `params`: parameters of the null probe.
     - `head`: keys of ``[study]``; with ``control=True`` the first platform is measured again.
     """
@@ -68,5 +68,5 @@ def planted_run(
 
 
 def replace_records(run: Run, records: Iterable[Record]) -> None:
-    """Write other records in the place of a run's: nothing but a test ever does."""
+    """Replace all records of a run, which only tests do."""
     replace_file(run.path / "records.jsonl", "".join(map(to_line, records)), durable=False)

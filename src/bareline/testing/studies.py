@@ -10,7 +10,7 @@ from bareline.study.study import study_from_toml
 
 
 class StudyContract:
-    """Tests of the study that is asked for by `name`."""
+    """Tests of the study that the attribute `name` names."""
 
     name: str
 

@@ -1,1 +1,1 @@
-"""What few need of bareline: it finds each part once this package is installed."""
+"""Parts of bareline that few users need; bareline finds them once this package is installed."""

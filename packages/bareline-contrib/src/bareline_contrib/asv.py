@@ -1,10 +1,10 @@
-"""Airspeed velocity (asv): the results of one commit on one machine, one environment.
+"""The importer of airspeed velocity (asv): results of a commit, a machine and an environment.
 
-All three make the platform: results of two commits are no repetitions of each other.
+Commit, machine and environment together are the platform, because results of two commits are not
+repetitions of each other.
 
-Every benchmark with one set of parameters is a trial. asv runs each of them in processes of its
-own, but keeps one median over all that they measured, so that a file is one trial of each,
-whatever number of samples stands behind it.
+Every benchmark with a set of parameters is a trial. asv measures it in several processes but only
+stores the median, so a file has one trial for each, independent of the number of samples.
 
 References
 ----------
@@ -54,7 +54,7 @@ class _Report(JsonModel):
 
 
 class _Columns(JsonModel):
-    """A benchmark's values by the names of their columns; lists run over sets of parameters."""
+    """The values of a benchmark by column name; a list has a value per set of parameters."""
 
     result: list[Any] | None = None
     params: list[list[str]] = Field(default_factory=list)
@@ -66,7 +66,7 @@ class _Columns(JsonModel):
 
 
 def split(text: str) -> Sequence[str]:
-    """Give every benchmark as a file of its own; a damaged file whole."""
+    """Return every benchmark as a separate file; a damaged file stays whole."""
     try:
         content = find_object(text)
         report = read_object(_Report, content)
@@ -81,7 +81,7 @@ def split(text: str) -> Sequence[str]:
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read every benchmark with every set of its parameters."""
+    """Return the trials of every benchmark with every set of parameters."""
     try:
         report = read_object(_Report, find_object(text))
         if report.version != 2:
@@ -110,7 +110,7 @@ def _benchmark(name: str, values: Sequence[Any], report: _Report) -> Iterable[Re
 
 
 def _param(text: str) -> Scalar:
-    """Read a parameter, which asv writes as Python does."""
+    """Return the value of a parameter, which asv writes in Python's syntax."""
     quoted = re.fullmatch(r"(['\"])(.*)\1", text, re.DOTALL)
     return quoted[2] if quoted else scalar(text)
 
@@ -143,21 +143,21 @@ def _outcome(name: str, columns: _Columns, at: int, given: Any) -> Measured | Fa
 
 
 def _finite(value: Any) -> float | None:
-    """Return a value of a list as a number; None where it is no finite one."""
+    """Return a value of a list as a number; None if it is not a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if math.isfinite(value) else None
 
 
 def _kind(name: str) -> tuple[str, Metric]:
-    """Give the metric of a benchmark."""
+    """Return the name and the metric of a benchmark."""
     first = name.rpartition(".")[2].partition("_")[0].lower()
     camel = re.match(r"(Time|Timeraw|Mem|Peakmem|PeakMem|Track)(?=[A-Z])", name.rpartition(".")[2])
     return _KINDS.get(camel[1].lower() if camel else first) or next(iter(UNTOLD.items()))
 
 
 def _started(text: str) -> datetime | None:
-    """Give when the first benchmark began."""
+    """Return the start of the first benchmark."""
     try:
         report = read_object(_Report, find_object(text))
         at = report.result_columns.index("started_at")
@@ -168,7 +168,7 @@ def _started(text: str) -> datetime | None:
 
 
 def _facts(text: str) -> Mapping[str, Scalar]:
-    """Give the commit, the environment and the machine."""
+    """Return the facts: commit, environment and machine."""
     try:
         report = read_object(_Report, find_object(text))
     except ParseError:
@@ -186,7 +186,7 @@ def _machine(report: _Report) -> str:
 
 
 def _commit(text: str) -> Commit | None:
-    """Return the commit, with its date and the platform without it."""
+    """Return the commit, with its date and the platform's name without it."""
     try:
         report = read_object(_Report, find_object(text))
     except ParseError:

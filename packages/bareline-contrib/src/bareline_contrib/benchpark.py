@@ -1,8 +1,8 @@
-"""System definitions of Benchpark and Ramble as platforms: their variables, and what is left out.
+"""Platforms from system definitions of Benchpark and Ramble, with a list of ignored parts.
 
-Read are a folder with ``variables.yaml``, as ``benchpark system init`` writes it, a folder of such
-folders, one such file (Ramble's ``ramble.yaml`` too), or a ``system.py``: a program, which is not
-run; of it the literal values count that its class assigns.
+The input is a folder with ``variables.yaml``, as ``benchpark system init`` writes it, a folder of
+such folders, a single such file (or Ramble's ``ramble.yaml``), or a ``system.py``. The latter is a
+program that is not run; only the literal values that its class assigns are used.
 
 References
 ----------
@@ -54,7 +54,10 @@ _NOT_LITERAL = "computed by the program"
 
 
 def read_site(place: Path) -> SitePlatforms:
-    """Read the platforms of a file or folder; raises PlatformError: there are none."""
+    """Return the platforms of a file or folder.
+
+    Raises PlatformError: the file or folder contains no platforms.
+    """
     site = SitePlatforms()
     files = _files(place)
     for file in files:
@@ -90,7 +93,7 @@ def _files(place: Path) -> list[Path]:
 
 
 def _systems(file: Path) -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:
-    """Give the systems of a file: what each is called, its variables, and what was not read."""
+    """Yield the systems of a file: the name, the variables, and the ignored parts of each."""
     data = read_site_file(file, YAML.size_bytes, _HOW)
     if file.suffix == ".py":
         yield from _of_program(data, file)
@@ -107,7 +110,10 @@ def _systems(file: Path) -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:
 
 
 def _yaml(text: bytes, file: Path) -> Any:
-    """Return the content of a YAML file; raises PlatformError: damaged, or PyYAML is absent."""
+    """Return the content of a YAML file.
+
+    Raises PlatformError: the file is damaged, or PyYAML is not installed.
+    """
     try:
         return parse_yaml(text)
     except ImportError as error:
@@ -118,7 +124,7 @@ def _yaml(text: bytes, file: Path) -> Any:
 
 
 def _of_program(data: bytes, file: Path) -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:
-    """Give what a system.py says in literal values, for each of its clusters or instances."""
+    """Yield the literal values of a system.py, for each of its clusters or instances."""
     try:
         tree = ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -157,7 +163,10 @@ def _of_program(data: bytes, file: Path) -> Iterator[tuple[str, Mapping[str, Any
 
 
 def _literal(node: ast.expr) -> Any:
-    """Give a literal value, with what is none in it named so; a call of a queue is its name."""
+    """Return a literal value; parts that are not literal are named in it.
+
+    The call of a queue becomes the queue's name.
+    """
     if isinstance(node, ast.Dict):
         keys = [_literal(key) if key else _NOT_LITERAL for key in node.keys]
         return {str(key): _literal(one) for key, one in zip(keys, node.values, strict=True)}
@@ -182,7 +191,7 @@ def _beside(file: Path) -> list[str]:
 
 
 def _table(title: str, variables: Mapping[str, Any], notes: list[str]) -> dict[str, Any] | None:
-    """Give the table of a system."""
+    """Return the platform table of a system; None if it has no usable part."""
     texts = {str(key): _word(value) for key, value in variables.items()}
     scheduler = texts.pop("scheduler", "") or ""
     if scheduler not in _TYPES:
@@ -200,7 +209,7 @@ def _table(title: str, variables: Mapping[str, Any], notes: list[str]) -> dict[s
 
 
 def _take(table: dict[str, Any], texts: Mapping[str, str | None], notes: list[str]) -> None:
-    """Take over each variable that a platform of this type has a word for; note the others."""
+    """Copy each variable that a platform of this type has a key for; note the other variables."""
     slurm = table["type"] == "slurm"
     numbers = {"sys_cores_per_node": "cores_per_node", "n_nodes": "nodes"}
     if slurm:
@@ -229,13 +238,13 @@ def _take(table: dict[str, Any], texts: Mapping[str, str | None], notes: list[st
 
 
 def _launcher_of(command: str) -> str | None:
-    """Return what platforms call the launcher that a command begins with, None for another."""
+    """Return the platform's name for the launcher at the start of a command; None if unknown."""
     words = command.split()
     return LAUNCHERS.get(words[0]) if words else None
 
 
 def _word(value: Any) -> str | None:
-    """Give a value as a text; lists of texts are joined, and tables are none."""
+    """Return a value as a text; a list of texts is joined, and a table is None."""
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return " ".join(value)
     return None if isinstance(value, dict | list) else "" if value is None else str(value).strip()

@@ -1,6 +1,7 @@
-"""Instances of EC2, or of a cloud like it, through boto3: options, refusals, key pair, instances.
+"""Instances of EC2, or of a cloud with the same interface, through boto3.
 
-Tested against a stand-in of this interface up to where ssh begins; not seen running on a real EC2.
+The module was tested with a stand-in of this interface, up to the start of ssh, and never on a real
+EC2.
 """
 
 from __future__ import annotations
@@ -34,17 +35,18 @@ _Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
 
 
 class Ec2Options(CloudOptions):
-    """Options of a platform of instances of EC2; more in `CloudOptions`.
+    """Options of a platform of EC2 instances, in addition to `CloudOptions`.
 
-    - `region`, `profile`: of the user's AWS configuration, where the credentials are.
+    - `region`, `profile`: region and profile of the user's AWS configuration, which has the
+      credentials.
     - `endpoint`: address of another cloud with this interface.
-    - `image`, `size`: ids as ``ami-0123`` and ``c7i.8xlarge``.
-    - `subnet`: id of the subnet; the default one without it.
+    - `image`, `size`: ids such as ``ami-0123`` and ``c7i.8xlarge``.
+    - `subnet`: id of the subnet; by default the default subnet.
     - `security_groups`: ids.
-    - `placement_group`: name of one that exists: of the kind "cluster" for MPI.
+    - `placement_group`: name of an existing placement group, for MPI of the kind "cluster".
     - `zone`: availability zone.
-    - `address`: which of its addresses an instance is reached at.
-    - `efa`: give each instance an adapter that bypasses the hypervisor.
+    - `address`: which address of an instance ssh uses.
+    - `efa`: whether each instance gets an adapter that bypasses the hypervisor.
     """
 
     region: _Word
@@ -67,7 +69,7 @@ _FULL = ("InsufficientInstanceCapacity", "InsufficientHostCapacity", "Insufficie
 
 
 def sdk_missing() -> ToolMissing:
-    """Say that boto3 is not installed, and what brings it."""
+    """Return the error for a missing boto3, with the package that contains it."""
     return ToolMissing(
         "the Python package boto3 is not installed",
         hint="install it with `pip install 'bareline-contrib[ec2]'`",
@@ -75,9 +77,9 @@ def sdk_missing() -> ToolMissing:
 
 
 def connect(account: Mapping[str, str]) -> Any:
-    """Reach a cloud.
+    """Return a connection to the cloud.
 
-    - `account`: ``region``, and ``profile`` and ``endpoint`` where they are given.
+    - `account`: ``region``, and ``profile`` and ``endpoint`` if they are set.
     """
     with asking():
         import boto3
@@ -95,20 +97,20 @@ def connect(account: Mapping[str, str]) -> Any:
 
 @contextmanager
 def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
-    """Say in bareline's errors what the cloud or the way to it refuses.
+    """Turn errors of the cloud, or of the connection to it, into errors of bareline.
 
-    - `conflict_is_busy`: what is asked for is only in the way of something that ends by itself.
+    - `conflict_is_busy`: whether a conflict of this request ends without action.
 
     Raises
     ------
     ToolMissing
         The SDK is not installed.
     Busy
-        The same may succeed later.
+        The same request may succeed later.
     NoRoom
         There is no machine for an instance now.
     QuotaReached
-        The account may have no more.
+        The account's quota is used up.
     """
     try:
         import boto3  # noqa: F401
@@ -155,7 +157,7 @@ def _refusal(answer: Mapping[str, Any], conflict_is_busy: bool) -> PlatformError
 
 
 def is_unknown(error: Any) -> bool:
-    """Tell whether a refusal says that what was asked for is not there."""
+    """Return whether an error means that the requested resource does not exist."""
     code = str(error.response.get("Error", {}).get("Code", ""))
     return code.endswith((".NotFound", ".Unknown"))
 
@@ -173,9 +175,9 @@ _STATES = {
 
 
 class Ec2Steward:
-    """Finds and removes what bareline made in an account.
+    """The part that finds and removes bareline's resources in an account.
 
-    - `account`: as `connect` takes it.
+    - `account`: the same as for `connect`.
     """
 
     kinds: ClassVar[tuple[str, ...]] = (KEY_PAIR, INSTANCE)
@@ -190,11 +192,11 @@ class Ec2Steward:
         return connect(self._account)
 
     def find(self, thing: CloudResource) -> list[str]:
-        """Give the ids of all that have the kind and exactly the name of a thing."""
+        """Return the ids of all resources with exactly the kind and name of a resource."""
         return [each.id for each in self._listed(thing.kind, thing.name) if each.name == thing.name]
 
     def named(self, prefix: str) -> Iterable[CloudResource]:
-        """Give all things whose names begin so."""
+        """Return all resources whose names begin with a prefix."""
         every = [each for kind in self.kinds for each in self._listed(kind, f"{prefix}*")]
         return [each for each in every if each.name.startswith(prefix)]
 
@@ -217,7 +219,7 @@ class Ec2Steward:
         ]
 
     def delete(self, thing: CloudResource) -> None:
-        """Have a thing removed; one that is gone is no error."""
+        """Request the removal of a resource; a resource that is gone is not an error."""
         from botocore.exceptions import ClientError
 
         with asking(conflict_is_busy=True):
@@ -231,11 +233,11 @@ class Ec2Steward:
                     raise
 
     def is_gone(self, thing: CloudResource) -> bool:
-        """Tell whether a thing that was deleted does not exist any more."""
+        """Return whether a removed resource does not exist any more."""
         return thing.kind != INSTANCE or self.look(thing).state is InstanceState.GONE
 
     def look(self, thing: CloudResource) -> Instance:
-        """Ask how an instance stands."""
+        """Return the state of an instance."""
         from botocore.exceptions import ClientError
 
         with asking():
@@ -259,7 +261,7 @@ class Ec2Steward:
 
 
 class Ec2Provider(Ec2Steward):
-    """Makes instances as a platform's options ask for them."""
+    """The part that creates instances according to a platform's options."""
 
     def __init__(self, account: Mapping[str, str], options: Ec2Options) -> None:
         super().__init__(account)
@@ -287,19 +289,19 @@ class Ec2Provider(Ec2Steward):
         return one
 
     def check(self, instances: int) -> None:
-        """See that image and size exist; limits of the account only show when they are met."""
+        """Check that image and size exist; limits of the account cannot be checked before."""
         _ = self._image, self._size
 
     def shared(self, prefix: str) -> Sequence[CloudResource]:
-        """Name the key pair."""
+        """Return the key pair as the only shared resource."""
         return [CloudResource(KEY_PAIR, f"{prefix}-key")]
 
     def parts(self, prefix: str) -> Sequence[CloudResource]:
-        """Name an instance."""
+        """Return an instance as its only resource."""
         return [CloudResource(INSTANCE, prefix)]
 
     def create(self, thing: CloudResource, launch: LaunchSpec) -> str:
-        """Make a thing and give its id."""
+        """Create a resource and return its id."""
         with asking():
             if thing.kind == KEY_PAIR:
                 material = launch.public_key.encode()
@@ -334,7 +336,7 @@ class Ec2Provider(Ec2Steward):
         }
 
     def facts(self) -> Mapping[str, Scalar]:
-        """Tell image and size."""
+        """Return the facts of image and size."""
         size, options = self._size, self._options
         return {
             "cloud.flavor": options.size,
@@ -357,13 +359,13 @@ def _tag(instance: Mapping[str, Any], key: str) -> str:
 
 
 def _is_marked(instance: Mapping[str, Any]) -> bool:
-    """Tell whether an instance carries the mark that its name does."""
+    """Return whether an instance has the mark that its name contains."""
     mark = _tag(instance, _OWNER)
     return bool(mark) and _tag(instance, "Name").startswith(f"{PREFIX}{mark}")
 
 
 class Ec2Platform(CloudPlatform[Ec2Options]):
-    """Instances of EC2, or of a cloud with its interface."""
+    """The platform type of instances of EC2, or of a cloud with the same interface."""
 
     type_name = "ec2"
     summary = "instances of EC2, or of a cloud with its interface, made and removed by bareline"
@@ -371,24 +373,24 @@ class Ec2Platform(CloudPlatform[Ec2Options]):
 
     @classmethod
     def account(cls, options: Ec2Options) -> Mapping[str, str]:
-        """Name region, profile and endpoint; the credentials are the user's."""
+        """Return region, profile and endpoint; the credentials stay in the user's configuration."""
         known = {name: getattr(options, name) for name in ("region", "profile", "endpoint")}
         return {name: value for name, value in known.items() if value}
 
     @classmethod
     def steward(cls, account: Mapping[str, str]) -> Ec2Steward:
-        """Reach an account to find and remove things."""
+        """Connect to an account, to find and remove resources."""
         return Ec2Steward(account)
 
     @classmethod
     def check(cls, spec: PlatformSpec[Ec2Options]) -> None:
-        """See that boto3 is here; the cloud is not asked."""
+        """Check that boto3 is installed; the cloud is not contacted."""
         if find_spec("boto3") is None:
             raise sdk_missing()
         super().check(spec)
 
     def provider(self) -> Ec2Provider:
-        """Reach the cloud to make what the options ask for."""
+        """Connect to the cloud, to create the instances of the options."""
         return Ec2Provider(self.account(self.spec.options), self.spec.options)
 
 

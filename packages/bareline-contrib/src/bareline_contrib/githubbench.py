@@ -1,10 +1,10 @@
-"""github-action-benchmark: the store of all commits, ``data.js`` or its JSON.
+"""The importer of github-action-benchmark's store of all commits: ``data.js`` or its JSON.
 
-An entry holds the results of one commit in one suite, and is a launch here. The name of a result is
-the benchmark, with the suite as a parameter unless that has the default name. What an entry says of
-the spread (``range``, ``extra``) has a form of its own for every tool, and is left out.
+An entry contains the results of a commit in a suite, and is a launch. The name of a result is the
+benchmark; the suite is a parameter unless it has the default name. The spread in an entry
+(``range``, ``extra``) has another form for every tool, and is left out.
 
-The store does not say on which machine an entry was measured.
+The store does not contain the machine of an entry.
 
 References
 ----------
@@ -60,7 +60,7 @@ class _Commit(JsonModel):
 
 
 class _Entry(JsonModel):
-    """The results of a commit; `date` is when they were stored, in ms."""
+    """The results of a commit; `date` is the time of storing, in ms."""
 
     commit: _Commit
     date: Annotated[int, Field(ge=0)]
@@ -84,10 +84,10 @@ def _content(text: str) -> Mapping[str, Any]:
 
 
 def split(text: str) -> Sequence[str]:
-    """Return every entry as a store of its own, those of a commit together; a damaged store whole.
+    """Return every entry as a separate store, in groups by commit.
 
-    Commits are in the order in which they first appear. The store's last update is that of the
-    entry, so that an entry is the same text in every later store.
+    Commits are in the order of their first entries. The last update of each store is that of its
+    entry, so that an entry has the same text in every later store. A damaged store stays whole.
     """
     try:
         content = _content(text)
@@ -113,7 +113,7 @@ def _id_in(entry: Mapping[str, Any]) -> Any:
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read every result of an entry."""
+    """Return the trials of every result of an entry."""
     try:
         suite, entry = _only_entry(text)
     except ParseError as error:
@@ -191,7 +191,7 @@ def _reading(
 
 
 def _started(text: str) -> datetime | None:
-    """Return when the entry was stored."""
+    """Return the time when the entry was stored."""
     try:
         return datetime.fromtimestamp(_only_entry(text)[1].date / 1e3, UTC)
     except (ParseError, ValueError, OverflowError, OSError):
@@ -199,7 +199,7 @@ def _started(text: str) -> datetime | None:
 
 
 def _identity(text: str) -> str:
-    """Return suite, commit and time of the entry."""
+    """Return suite, commit and time of the entry as one text."""
     try:
         suite, entry = _only_entry(text)
     except ParseError:
@@ -208,7 +208,7 @@ def _identity(text: str) -> str:
 
 
 def _commit(text: str) -> Commit | None:
-    """Return the commit, with its date; no platform, which the store does not say."""
+    """Return the commit with its date; the store does not contain the platform."""
     try:
         commit = _only_entry(text)[1].commit
     except ParseError:

@@ -1,7 +1,7 @@
-"""Google Benchmark's JSON: every benchmark of one process.
+"""The importer of Google Benchmark's JSON: every benchmark of a process.
 
-One process is one launch: its repetitions are samples inside that launch, of which the median is
-the trial's value, as the program's own "median" row gives it.
+A process is a launch. The value of a trial is the median of its repetitions inside the launch, as
+in the program's own "median" row.
 
 References
 ----------
@@ -51,7 +51,7 @@ _RATES = {"bytes_per_second": ("bandwidth", "B/s"), "items_per_second": ("items"
 
 
 class _Row(JsonModel):
-    """One measurement of a benchmark, or an aggregate of its repetitions."""
+    """A measurement of a benchmark, or an aggregate of its repetitions."""
 
     name: str
     run_name: str = ""
@@ -71,7 +71,7 @@ class _Row(JsonModel):
 
     @property
     def of(self) -> str:
-        """Name of the benchmark, without that of an aggregate."""
+        """Name of the benchmark, without the name of an aggregate."""
         return self.run_name or self.name.removesuffix(f"_{self.aggregate_name}")
 
 
@@ -85,7 +85,7 @@ class _Report(JsonModel):
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read every benchmark of a process."""
+    """Return the trials of every benchmark of a process."""
     try:
         report = read_object(_Report, find_object(text))
         every = [(read_object(_Row, content), content) for content in report.benchmarks]
@@ -99,7 +99,7 @@ def read(text: str) -> Iterable[Reading]:
 
 
 def _check_rows(rows: Sequence[Mapping[str, Any]], context: Mapping[str, Any]) -> None:
-    """Refuse rows that lost or gained lines: all have the same keys, and are counted."""
+    """Check that no row is lost: all rows have the same keys, and their number is right."""
     marks = {tuple(key in row for key in _MARKS) for row in rows}
     if len(marks) > 1:
         raise ParseError("rows of 'benchmarks' are damaged")
@@ -119,7 +119,7 @@ def _check_rows(rows: Sequence[Mapping[str, Any]], context: Mapping[str, Any]) -
 
 
 def _benchmark(name: str, rows: Sequence[tuple[_Row, Mapping[str, Any]]]) -> Reading:
-    """Make the trial of one benchmark with its arguments."""
+    """Return the trial of a benchmark with its arguments."""
     probe, params = _named(name)
     first = rows[0][0]
     for row, _ in rows:
@@ -138,7 +138,7 @@ def _benchmark(name: str, rows: Sequence[tuple[_Row, Mapping[str, Any]]]) -> Rea
 
 
 def _named(name: str) -> tuple[str, dict[str, Scalar]]:
-    """Take the arguments out of a name such as ``BM_copy/n:1024/real_time/threads:2``."""
+    """Return name and arguments from ``BM_copy/n:1024/real_time/threads:2``."""
     probe, *parts = re.split(r"/(?![^<]*>)", name)
     params: dict[str, Scalar] = {}
     for number, part in enumerate(parts, 1):
@@ -156,9 +156,9 @@ def _named(name: str) -> tuple[str, dict[str, Scalar]]:
 def _values(
     rows: Sequence[tuple[_Row, Mapping[str, Any]]],
 ) -> tuple[list[Sample], dict[str, Metric], list[Omission]]:
-    """Give the median over the repetitions of every figure, held against the aggregates.
+    """Return each value's median over the repetitions, checked against the aggregates.
 
-    A counter of the author that is not a number in one of the rows is left out.
+    A user's counter that is not a number in one of the rows is left out.
     """
     wrong = _wrong_counters(rows)
     left_out = [Omission(reason) for reason in wrong.values()]
@@ -187,7 +187,7 @@ def _values(
 
 
 def _wrong_counters(rows: Sequence[tuple[_Row, Mapping[str, Any]]]) -> dict[str, str]:
-    """Return the rates and counters that are no finite number, each with the reason."""
+    """Return the rates and counters that are not finite numbers, each with the reason."""
     wrong: dict[str, str] = {}
     for row, content in rows:
         for key, value in content.items():
@@ -213,7 +213,7 @@ def _check_alike(found: float, told: float, what: str) -> None:
 def _figures(
     row: _Row, content: Mapping[str, Any], wrong: Mapping[str, str]
 ) -> dict[str, tuple[float, Metric]]:
-    """Give every figure of a row in its base unit, but those counters that are wrong."""
+    """Return every value of a row in its base unit, without wrong counters."""
     if row.real_time is None or row.cpu_time is None:
         raise ParseError("a time is missing")
     unit_s = _UNITS[row.time_unit]

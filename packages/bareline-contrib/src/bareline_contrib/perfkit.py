@@ -1,8 +1,8 @@
-"""PerfKitBenchmarker's JSON lines: the samples of one run of a benchmark.
+"""The importer of PerfKitBenchmarker's JSON lines: the samples of a run of a benchmark.
 
-A run (``run_uri``) of a benchmark is a launch. Samples with the same metadata are one case; where
-one metric comes several times with the same metadata, the run is split, so that each time is a
-trial. The program writes 0 for a value that it does not have: a time or rate of 0 is left out.
+A run (``run_uri``) of a benchmark is a launch. Samples with the same metadata are one case. If a
+metric occurs several times with the same metadata, the run is split, so that each occurrence is a
+trial. The program writes 0 for a missing value, so a time or rate of 0 is left out.
 
 References
 ----------
@@ -71,7 +71,7 @@ SETTINGS = Settings(
 
 
 class _Line(JsonModel):
-    """A sample, as a line holds it; `labels` is its metadata where they are collapsed."""
+    """A sample in a line; `labels` is its metadata in collapsed form."""
 
     metric: str
     value: Amount
@@ -94,13 +94,13 @@ class _Sample:
 
     @property
     def case(self) -> tuple[str, ...]:
-        """What the samples of one case have in common."""
+        """The properties that all samples of a case share."""
         params = sorted((name, str(value)) for name, value in self.params.items())
         return (self.platform, *(word for pair in params for word in pair))
 
 
 def starts(text: str) -> Sequence[int]:
-    """Return the offsets at which runs begin: at another run or benchmark, or a sample again."""
+    """Return the offsets of runs: at another run or benchmark, or at a repeated sample."""
     offsets: list[int] = []
     current: tuple[str, str] | None = None
     seen: set[str] = set()
@@ -126,16 +126,16 @@ def _key(name: str, line: str) -> str:
 
 
 def split(text: str) -> Sequence[str]:
-    """Return the runs of a text, one for each time that a metric of a case comes."""
+    """Return the runs of a text, split so that a metric of a case occurs once in each."""
     later = starts(text)[1:]
     runs = [text[low:high] for low, high in pairwise([0, *later, len(text)])]
     return [launch for run in runs for launch in _rounds(run)]
 
 
 def _rounds(run: str) -> list[str]:
-    """Return the samples of a run such that each metric of a case comes once in each text.
+    """Return the samples of a run as texts with each metric of a case at most once.
 
-    What is no sample stays in the first text, in its line.
+    A line that is not a sample stays in the first text, at its line number.
     """
     first: list[str] = []
     others: dict[int, list[str]] = defaultdict(list)
@@ -157,7 +157,7 @@ def _rounds(run: str) -> list[str]:
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read the samples of a run of a benchmark."""
+    """Return the trials of the samples of a run."""
     left_out: list[Omission] = []
     cases: dict[tuple[str, ...], dict[str, _Sample]] = {}
     test = _key("test", text) or "unknown"
@@ -184,7 +184,10 @@ def read(text: str) -> Iterable[Reading]:
 
 
 def _add(samples: dict[str, _Sample], sample: _Sample) -> None:
-    """Add a sample to its case; raises ParseError where the case has its metric."""
+    """Add a sample to its case.
+
+    Raises ParseError: the case already has the metric.
+    """
     name = sample.measured.name
     if name in samples:
         other = samples[name].source
@@ -193,9 +196,9 @@ def _add(samples: dict[str, _Sample], sample: _Sample) -> None:
 
 
 def _sample(line: str) -> _Sample | None:
-    """Return the sample of a line, None of a description of the machine.
+    """Return the sample in a line; None for a description of the machine.
 
-    Raises ParseError: it is not a valid measurement.
+    Raises ParseError: the line is not a valid measurement.
     """
     content = read_object(_Line, find_object(line))
     if content.metric in _DESCRIPTIONS:
@@ -223,7 +226,7 @@ def _of_platform(key: str) -> bool:
 
 
 def _platform(machines: Mapping[str, Any]) -> str:
-    """Return cloud, machine types and zones, those of all groups of machines; "" of none."""
+    """Return cloud, machine types and zones of all groups of machines; "" if there are none."""
     words = []
     for name in ("cloud", "machine_type", "zone"):
         values = [

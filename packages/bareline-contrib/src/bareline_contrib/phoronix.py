@@ -1,8 +1,8 @@
-"""Phoronix Test Suite's ``composite.xml``: every result of every system in it.
+"""The importer of Phoronix Test Suite's ``composite.xml``: all results of all systems.
 
 Each run of a test is a launch, so that each value of a ``RawString`` is a trial: a document is
-split into one for each run, with its number. The XML is read by expat: declarations of types and
-entities are refused, and depth and number of elements have bounds.
+split into a document for each run, with the run's number. The XML parser is expat, which refuses
+declarations of types and entities and has limits for depth and number of elements.
 
 References
 ----------
@@ -62,7 +62,7 @@ SETTINGS = Settings(
 
 @dataclass(slots=True)
 class _Element:
-    """A result or an entry: the texts of its elements, and which of them came twice."""
+    """A result or an entry: the texts of its elements, and the names of repeated elements."""
 
     texts: dict[str, str] = field(default_factory=dict)
     entries: list[_Element] = field(default_factory=list)
@@ -71,7 +71,7 @@ class _Element:
     def text(self, name: str) -> str:
         """Return an element's text, which may be empty.
 
-        Raises ParseError: it is missing or came twice.
+        Raises ParseError: the element is missing or repeated.
         """
         if name in self.twice:
             raise ParseError(f"'{name}' appears twice")
@@ -81,7 +81,7 @@ class _Element:
 
 
 class _Document:
-    """Collects the results of a document while expat reads it."""
+    """The results of a document, collected while expat reads it."""
 
     def __init__(self) -> None:
         self.results: list[_Element] = []
@@ -93,7 +93,10 @@ class _Document:
         self._entry = _Element()
 
     def read(self, xml: str) -> None:
-        """Take the results and the run; raises ParseError where the XML is damaged or another."""
+        """Read the results and the run's number from a document.
+
+        Raises ParseError: the XML is damaged or of another kind.
+        """
         parser = expat.ParserCreate()
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
@@ -147,7 +150,7 @@ def _put(element: _Element, name: str, text: str) -> None:
 
 
 def starts(text: str) -> Sequence[int]:
-    """Return the offsets at which documents begin, with their declaration of XML."""
+    """Return the offsets of documents, with their XML declarations."""
     offsets = list(lost_titles(text, _BEGIN, _INSIDE, _LAST))
     for match in _BEGIN.finditer(text):
         low = max(0, match.start() - _LONGEST_PROLOG)
@@ -165,7 +168,7 @@ def split(text: str) -> Sequence[str]:
 
 
 def _runs(document: str) -> list[str]:
-    """Return a document for each run; a document of one run, or a damaged one, as it is."""
+    """Return a document for each run; a document of one run, or a damaged one, is unchanged."""
     root = f"<{_ROOT}>"
     runs = max((raw.count(":") + 1 for raw in _RAW.findall(document)), default=1)
     is_one = runs == 1 or f"<{_RUN}>" in document or _END not in document
@@ -181,7 +184,7 @@ def _runs(document: str) -> list[str]:
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read the values of a run of every entry of a document."""
+    """Return the trials of a run, for every entry of a document."""
     document = _Document()
     try:
         document.read(_document(text))
@@ -196,9 +199,9 @@ def read(text: str) -> Iterable[Reading]:
 
 
 def _document(text: str) -> str:
-    """Return the document alone: a launcher's lines may precede and follow it.
+    """Return the document without a launcher's lines before and after it.
 
-    Raises ParseError: its end is missing, or it is too large.
+    Raises ParseError: the end of the document is missing, or the document is too large.
     """
     begins, end = starts(text), text.find(_END)
     if not begins or end < begins[0]:
@@ -210,7 +213,7 @@ def _document(text: str) -> str:
 
 
 def _result(result: _Element, run: int) -> Iterable[Reading]:
-    """Give the trials of a result: failures in the first run alone."""
+    """Yield the trials of a result; failures only belong to the first run."""
     readings = _readings(result, run)
     for reading in readings:
         if run < 2 or isinstance(reading.outcome, Measured):
@@ -255,9 +258,9 @@ def _entry(
     entry: _Element,
     run: int,
 ) -> Iterable[Reading]:
-    """Give the trial of a run of a system's entry, if it has so many.
+    """Yield the trial of a run of a system's entry, if the entry has so many runs.
 
-    - `run`: its number, from 1; 0 for the value of all runs.
+    - `run`: number of the run, from 1; 0 for the value of all runs.
     """
     system = entry.texts.get("Identifier", "")
     measured = figure("result", labels["Scale"], _BETTER.get(labels["Proportion"], "none"))
@@ -283,7 +286,8 @@ def _entry(
 def _values(entry: _Element) -> list[float]:
     """Return the value of each run, of which the entry's value is the mean, least or largest.
 
-    Raises ParseError: there is none, one is not a number, or they contradict each other.
+    Raises ParseError: there is no value, one is not a number, or values and entry contradict each
+    other.
     """
     value_text, raw = entry.text("Value"), entry.text("RawString")
     if not value_text:

@@ -1,7 +1,7 @@
-"""Ramble's results of a workspace, and so Benchpark's: ``ramble workspace analyze -f json``.
+"""The importer of Ramble's, and thus Benchpark's, ``ramble workspace analyze -f json``.
 
-Every experiment is a launch; what Ramble sums up over repeats is left out, for the repeats stand
-beside it. Its figures of merit say themselves whether more or less is better.
+Every experiment is a launch. Summaries over repeats are left out, because the file also contains
+the repeats. Each figure of merit declares whether more or less is better.
 
 References
 ----------
@@ -54,7 +54,7 @@ class _Merit(JsonModel):
 
     @property
     def number(self) -> float | None:
-        """Its value, if it is a number."""
+        """The value of the figure of merit, if it is a number."""
         if self.value is None or self.fom_type.name in _WORDS:
             return None
         try:
@@ -65,7 +65,7 @@ class _Merit(JsonModel):
 
     @property
     def figure(self) -> ForeignFigure:
-        """What it is as a metric; what a modifier adds carries the modifier's name."""
+        """The figure of merit as a metric; a modifier's figure has the modifier's name."""
         own = self.origin_type in ("application", "summary::mean")
         name = self.name if own else f"{self.origin}.{self.name}"
         return figure(name, self.units or "", _DIRECTIONS.get(self.fom_type.better_direction))
@@ -91,7 +91,7 @@ class _Experiment(JsonModel):
 
     @property
     def probe(self) -> str:
-        """Application and workload; an experiment's full name begins with both."""
+        """Application and workload, with which an experiment's full name begins."""
         told: tuple[str | None, ...] = (self.application_name, self.workload_name)
         if not any(told):
             told = (*self.repeated.split(".")[:2],)
@@ -101,12 +101,12 @@ class _Experiment(JsonModel):
 
     @property
     def summary(self) -> bool:
-        """It sums up repeats and did not run itself."""
+        """Whether the experiment is a summary of repeats, which did not run itself."""
         return _count(self.repeats) > 0
 
     @property
     def repeated(self) -> str:
-        """Its name without that of the repeat."""
+        """Name of the experiment without the number of the repeat."""
         index = _count(self.variables.get("repeat_index"))
         return self.name.removesuffix(f".{index}") if index else self.name
 
@@ -116,7 +116,7 @@ class _Report(JsonModel):
 
 
 def split(text: str) -> Sequence[str]:
-    """Give every experiment as results of its own; damaged results whole."""
+    """Return every experiment as separate results; damaged results stay whole."""
     try:
         content = find_object(text)
         experiments = _experiments(text)
@@ -131,7 +131,7 @@ def split(text: str) -> Sequence[str]:
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Read every experiment that ran itself."""
+    """Return the trials of every experiment that is not a summary."""
     try:
         experiments = _experiments(text)
     except ParseError as error:
@@ -160,7 +160,7 @@ def _experiments(text: str) -> list[_Experiment]:
 
 
 def _check_summary(summary: _Experiment, repeats: Sequence[_Experiment]) -> None:
-    """Refuse repeats whose mean is not the one that Ramble gives for them, rounded as it may be."""
+    """Check that the mean of repeats is Ramble's mean, within rounding."""
     good = [one for one in repeats if one.status == "SUCCESS"]
     told = _numbers(summary, "summary::mean")
     each = [_numbers(one, "application") for one in good]
@@ -221,7 +221,7 @@ def _launch(one: _Experiment) -> Reading:
 
 
 def _count(value: Any) -> int:
-    """Give a whole number that may stand as a text; 0 where there is none."""
+    """Return a whole number that may be given as a text; 0 if there is none."""
     return int(value) if re.fullmatch(r"[1-9]\d{0,8}", str(value)) else 0
 
 

@@ -1,4 +1,4 @@
-"""Container runtimes of HPC sites that nobody has seen running: Sarus and Enroot."""
+"""Container runtimes of HPC sites that were never tested: Sarus and Enroot."""
 
 from __future__ import annotations
 

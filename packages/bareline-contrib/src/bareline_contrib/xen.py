@@ -1,7 +1,7 @@
-"""Definitions of Xen's guests for libvirt's libxl, out of those of QEMU's.
+"""Definitions of Xen guests for libvirt's libxl, made from the definitions of QEMU guests.
 
-They are valid by libvirt's schema. Xen was never seen running here, so no guest is started: guests
-of Xen are no processes of ours, and that none remains after a kill was never seen.
+The definitions are valid by libvirt's schema. No guest is started, because the module was never
+tested with Xen: a Xen guest is not a process of bareline, so its end after a kill is not certain.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NICS = ("virtio", "e1000", "rtl8139")
 
 
 class XenOptions(VmOptions):
-    """Options of a platform of Xen's guests: those of `VmOptions` that are not QEMU's alone."""
+    """Options of a platform of Xen guests: the options of `VmOptions` that do not need QEMU."""
 
     @model_validator(mode="after")
     def _known_to_xen(self) -> XenOptions:
@@ -58,7 +58,7 @@ class XenOptions(VmOptions):
 
 
 def xen_domain(options: VmOptions, places: Places) -> str:
-    """Give the definition of one guest: PVH with its kernel, full with a boot loader or a model."""
+    """Return the definition of a guest: PVH with its kernel, or full with boot loader or model."""
     domain = ET.fromstring(domain_xml(options, places))
     domain.set("type", "xen")
     pvh = options.nic.model == "virtio" and places.boot is not None
@@ -93,7 +93,7 @@ def xen_domain(options: VmOptions, places: Places) -> str:
 
 
 class XenPlatform(VmPlatform):
-    """Definitions of Xen's guests."""
+    """The platform type that defines Xen guests."""
 
     type_name = "xen"
     summary = "definitions of Xen's guests for libvirt; they are not started"
@@ -101,12 +101,12 @@ class XenPlatform(VmPlatform):
 
     @classmethod
     def definition(cls, spec: PlatformSpec[VmOptions]) -> str:
-        """Give the libvirt definition of the platform's first guest."""
+        """Return the libvirt definition of the platform's first guest."""
         return xen_domain(*first_guest(spec.options, "root=/dev/xvda console=hvc0"))
 
     @classmethod
     def check(cls, spec: PlatformSpec[VmOptions]) -> None:
-        """Say what is missing for guests of Xen; at last that bareline does not start them."""
+        """Raise an error about a missing requirement of Xen guests, or that none are started."""
         try:
             control = "control_d" in _CAPABILITIES.read_text(encoding="ascii")
         except OSError:

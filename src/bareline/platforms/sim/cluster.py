@@ -14,7 +14,7 @@ SPEED = "1Gf"
 
 
 def made_anew(library: str, chosen: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the functions whose algorithms the simulator replaces, where the user chose none."""
+    """Return the functions without a chosen algorithm whose algorithms the simulator replaces."""
     if library != "openmpi":
         return ()
     names = (function.name for function in COLLECTIVES.values() if function.anew)

@@ -30,7 +30,7 @@ from bareline.vocabulary.platform import REPLAY, PlatformSpec
 
 @dataclass(frozen=True, slots=True)
 class Simulator:
-    """SimGrid in the place of an MPI library, for the build of the programs."""
+    """SimGrid's SMPI, which takes the role of an MPI library in the build of the programs."""
 
     version: str
     mpicc: str
@@ -40,21 +40,24 @@ class Simulator:
 
     @property
     def title(self) -> str:
-        """Name and version for people."""
+        """Name and version of the simulator, for people."""
         return f"SimGrid {self.version} SMPI"
 
     def check_library(self, library: str) -> None:
-        """Accept any: smpirun loads the programs into itself."""
+        """Accept any library, because smpirun loads the programs into its own process."""
 
     @property
     def choices(self) -> Mapping[str, str]:
-        """Have kernels for this machine alone, where all ranks run: a third of the compiling."""
+        """CMake's options, which build kernels only for this machine, on which all ranks run.
+
+        This saves two thirds of the compilation time.
+        """
         return {"BARELINE_SIMULATED_SET": compute.widest_set()}
 
 
 @cache
 def find_simulator() -> Simulator:
-    """Find SimGrid's compiler wrapper and launcher."""
+    """Return SimGrid's compiler wrapper and launcher."""
     wrapper = require("smpirun", "c++", "smpicc")
     line = ["smpirun", "--version"]
     ended = subprocess.run(line, capture_output=True, text=True, check=False)
@@ -64,7 +67,7 @@ def find_simulator() -> Simulator:
 
 
 class SimAllocation(Allocation):
-    """A simulated cluster; it takes no place but a description."""
+    """The allocation of a simulated cluster, which only consists of a description."""
 
     def __init__(self, name: str, options: SimOptions, context: Context) -> None:
         self._name = name
@@ -195,7 +198,7 @@ class SimAllocation(Allocation):
     def _inject(
         self, command: Command, argv: list[str], variables: dict[str, str], layout: Layout
     ) -> tuple[str, ...]:
-        """Add the computation of a program to its variables, recorded first if it is unknown."""
+        """Add the recorded computation of a program to its variables, recorded now if needed."""
 
         def launch(more: Mapping[str, str]) -> Finished:
             line = self._line(argv, layout)
@@ -237,7 +240,7 @@ class SimAllocation(Allocation):
         return replay.seconds_of(ended.stderr)
 
     def _acted(self, trace: Trace, layout: Layout, timeout_s: float) -> tuple[list[str], Finished]:
-        """Simulate a trace; return the command line, and its end."""
+        """Simulate a trace; return the command line and the result of the process."""
         actions = replay.write(trace, self._compute_factor(), self._context.scratch / "replay")
         # Traced computation takes its time; computation of the replaying process itself takes none.
         computing = ["--cfg=smpi/simulate-computation:yes", "--cfg=smpi/cpu-threshold:-1"]
@@ -248,7 +251,7 @@ class SimAllocation(Allocation):
     def run_as_it_is(
         self, argv: list[str], variables: Mapping[str, str], layout: Layout, *, timeout_s: float
     ) -> Finished:
-        """Simulate a program that was compiled for the simulator, whatever it is."""
+        """Simulate a program that was compiled for the simulator, with given variables."""
         return self._execute(self._line(argv, layout), variables, layout, timeout_s)
 
     def _execute(
@@ -296,7 +299,7 @@ class SimAllocation(Allocation):
 
 
 class SimPlatform(Platform[SimOptions]):
-    """A simulated cluster."""
+    """The platform type of a simulated cluster."""
 
     type_name: ClassVar[str] = "sim"
     summary: ClassVar[str] = "a simulated cluster (SimGrid): its times are marked as simulated"

@@ -1,11 +1,11 @@
-"""A trace as SimGrid replays it: the actions of each rank of the real program, a line each.
+"""A trace in SimGrid's format for a replay: the actions of each rank, a line for each action.
 
-Computation takes the traced processor time; messages and collective functions are made again, by
-the simulated cluster's costs and algorithms. A receive from anybody or of any tag gets the message
-that it got when it was traced. SimGrid's actions only have the communicator of all ranks: a
-trace with collectives of some is refused with its reason. Of vectors with counts a trace only has
-the sum: all partners get as much. A collective that is started and waited for later is made
-where it is started.
+Computation takes the traced processor time; messages and collective functions are simulated with
+the cluster's costs and algorithms. A receive from any source or of any tag gets the same message as
+in the traced run. SimGrid's actions only have the communicator of all ranks, so a trace with
+collectives on a subset of the ranks is refused, with the reason. For vectors with counts, a trace
+only has the sum, which is divided equally among the partners. A nonblocking collective is executed
+completely at its start.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def why_not(trace: Trace) -> str:
 
 
 def _unknown_sender(stream: CallStream) -> str:
-    """Return the reason against a receive from any source whose sender is unknown, or ""."""
+    """Return the reason against a receive from any source with an unknown sender, or ""."""
     if not any(map(_asks, stream.shapes)):
         return ""
     arrivals = _arrivals(stream)
@@ -74,7 +74,7 @@ def _calls(stream: CallStream) -> Iterator[tuple[int, Shape]]:
 
 
 def _arrivals(stream: CallStream) -> dict[int, Shape]:
-    """Return the shapes that name the sender, by the number of the receive among all posts."""
+    """Return the shapes that contain the sender, by the number of the receive among all posts."""
     if not any(map(_tells, stream.shapes)):
         return {}
     return {posts - 1 - shape.to: shape for posts, shape in _calls(stream) if _tells(shape)}
@@ -104,7 +104,7 @@ def _why_not(shape: Shape, ranks: int) -> str:
 
 @dataclass(slots=True)
 class _Rank:
-    """The lines of one rank, in the making."""
+    """The lines of actions of one rank, while they are being written."""
 
     rank: int
     tags: dict[tuple[int, int], int]
@@ -149,7 +149,7 @@ class _Rank:
                 self.act("wait", *request)
 
     def _tag(self, comm: int, tag: int) -> int:
-        """Return the tag in the simulator: a communicator and a tag are one number there."""
+        """Return the tag in the simulator, a number for both communicator and tag."""
         return self.tags.setdefault((comm, tag), len(self.tags))
 
     def run(self, stream: CallStream, factor: float, sizes: list[int], ranks: int) -> None:
@@ -170,7 +170,10 @@ class _Rank:
 
 
 def actions(trace: Trace, factor: float) -> Iterator[tuple[int, list[str]]]:
-    """Yield each rank and its lines; computation takes `factor` times as long as it was traced."""
+    """Yield each rank with its lines of actions.
+
+    - `factor`: factor for the traced computing times.
+    """
     reason = why_not(trace)
     if reason:
         raise PlatformError(f"the trace cannot be replayed: {reason}", where=str(trace.path))
@@ -226,7 +229,7 @@ def _collective(name: str, shape: Shape, size: int, ranks: int) -> tuple[object,
 
 
 def _collective_sizes(trace: Trace) -> list[int]:
-    """Return the size of each collective of all ranks: the mean over the ranks."""
+    """Return the size of each collective of all ranks, as the mean over the ranks."""
     sums: dict[int, int] = defaultdict(int)
     for stream in trace.streams:
         place = 0
@@ -239,7 +242,7 @@ def _collective_sizes(trace: Trace) -> list[int]:
 
 
 def write(trace: Trace, factor: float, folder: Path) -> Path:
-    """Write the actions of all ranks, and give the file that lists theirs."""
+    """Write the actions of all ranks; return the file that lists the ranks' files."""
     folder.mkdir(exist_ok=True)
     listed = folder / "ranks.txt"
     with replacing(listed, durable=False) as ranks:
@@ -251,7 +254,7 @@ def write(trace: Trace, factor: float, folder: Path) -> Path:
 
 
 def seconds_of(stderr: str) -> float:
-    """Read how long the replayed program took."""
+    """Return the time of the replayed program, in s."""
     match = re.search(r"Simulation time ([\d.]+)", stderr)
     if match is None or "Deadlock" in stderr:
         complaint = stderr.strip()[-300:] or "it printed no error"

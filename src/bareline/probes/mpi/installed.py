@@ -61,7 +61,7 @@ _REDUCTIONS = tuple(each.imb for each in COLLECTIVES.values() if each.reduces)
 
 
 def check_folder(folder: str) -> None:
-    """Check that a folder does not depend on where a program is started.
+    """Check that the path of a folder is absolute, as nodes start programs elsewhere.
 
     Raises ValueError: the path is not absolute.
     """

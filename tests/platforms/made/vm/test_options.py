@@ -71,7 +71,7 @@ IMPOSSIBLE = {
         {"memory": {"numa_nodes": "0-9999999999"}},
         "above 9999",
     ),
-    "memory beyond numbers": ({"memory": {"size_bytes": "9" * 400 + "GiB"}}, "beyond any memory"),
+    "memory beyond numbers": ({"memory": {"size_bytes": "9" * 400 + "GiB"}}, "any memory"),
     "a pin that is no list": ({"guests": 1, "cpu": {"count": 1, "pin": ["a"]}}, "processor list"),
     "memory in halves of huge pages": (
         {"memory": {"size_bytes": "1025MiB", "huge_pages": "2MiB"}},

@@ -83,7 +83,6 @@ class Archive:
     """A release of the host's distribution, as apt knows it.
 
     - `text`: its package sources, one per line.
-
     - `options`: options that restrict apt to these sources; empty for the host's own release.
     """
 
@@ -125,7 +124,7 @@ class Archive:
         return fields_by_name
 
     def must_run_what_is_built_here(self) -> None:
-        """Refuse a release on which programs built on this host do not start."""
+        """Check that programs built on this host can run on the release."""
         there = self.show(["libc6"]).get("libc6", {}).get("Version", "").partition("-")[0]
         here = platform.libc_ver()[1]
         if there and here and _ordered(there) < _ordered(here):

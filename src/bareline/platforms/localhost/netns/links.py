@@ -223,8 +223,8 @@ def shape(
 def packet_range(rate_bits_per_s: int, mtu: int, offloads: bool | None) -> tuple[int, int]:
     """Return the lower and upper limit for the largest packet of a limited link, in bytes.
 
-    By default, the device segments packets only as far as the link carries a packet in the time of
-    one frame at 1 Gb/s, or of five frames if the machine is slow.
+    By default, a packet is at most so long that the link carries it in the time of one frame at 1
+    Gb/s, or of five frames if the machine is slow.
     """
     frame = mtu + _FRAME_BYTES
     if offloads is not None:

@@ -43,7 +43,8 @@ class NetnsOptions(LocalhostOptions):
       offload does. By default, a limited link only accepts packets that it carries in 12 us,
       because a single packet is not limited, or longer packets (up to 60 us) if this machine
       otherwise cannot fill the link.
-    - `transport`: ``auto`` (TCP between hosts, shared memory inside one) or ``tcp`` (everywhere).
+    - `transport`: ``auto`` (TCP between hosts, shared memory inside a host) or ``tcp``
+      (everywhere).
     - `cores`: numbers of the cores that are divided among the hosts; by default all that this
       process may use. Every host is pinned to its own cores.
     - `filesystem`: a file system that is mounted for the trials only, which then work on it. All

@@ -54,7 +54,7 @@ class CloudAllocation(Allocation):
         self.hosts = self._open()
 
     def _open(self) -> SshAllocation:
-        """Connect to the instances, and enable logins from the first instance to the other ones."""
+        """Connect to the instances, and enable logins from the first instance to the rest."""
         hosts = self._stack.enter_context(self._hosts_of())
         if len(hosts.nodes) > 1 and self._group.options.launcher == "first":
             for name, text in self._group.access.inner_files(self._inner).items():

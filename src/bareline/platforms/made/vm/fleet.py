@@ -266,7 +266,7 @@ class GuestFleet:
         self.equip()
 
     def rebuild(self, reasons: Mapping[str, str]) -> None:
-        """Replace broken guests by new ones.
+        """Replace broken guests by new guests.
 
         - `reasons`: why each guest is broken, by its name.
         """

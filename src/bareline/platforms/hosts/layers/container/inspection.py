@@ -63,7 +63,7 @@ def read_look(text: str) -> ContainerView:
 def check_mpi(
     inside: ContainerView, outside: ContainerView, mpi: MpiInstallation, where: str
 ) -> None:
-    """Check that the image's MPI library fits the one outside of the container.
+    """Check that the image's MPI library fits the library outside of the container.
 
     Ranks inside communicate with a launcher outside, and the programs were built with the outer
     library. The launcher's protocol and the library's interface both change between minor versions.

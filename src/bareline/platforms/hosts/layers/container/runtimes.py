@@ -190,7 +190,10 @@ class Runtime:
         return ["sh", "-c", _HASH, "sh", box.image]
 
     def _filled(self, words: Iterable[str], box: Box) -> list[str]:
-        """Return words with folders, image and name filled in; an `Expanded` word stays one."""
+        """Return words with folders, image and name filled in.
+
+        A word for the shell stays an `Expanded`.
+        """
         filled: list[str] = []
         for word in words:
             if word == SHOWN:
