@@ -7,7 +7,7 @@ import pytest
 
 from bareline.formats.files import read_text
 from bareline.formats.foreign import figure
-from bareline.formats.reframe import MISSED
+from bareline.formats.reframe_check import MISSED
 from bareline.vocabulary.model import Failed, Measured, Stage
 
 DATA = Path(__file__).parent / "data"

@@ -19,7 +19,7 @@ from statistics import median
 
 from bareline.formats.importer import Importer, moment_in, version_in
 from bareline.formats.reading import UNKNOWN_RANKS, Reading, outcome_of
-from bareline.formats.table import check_whole, integer, number, rounding
+from bareline.formats.table import Rounded, check_whole, integer
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
 
@@ -67,6 +67,14 @@ class _Result:
     fields: list[str]
     number: int
     passed: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Solution:
+    """The rate in flop/s and the time in s of a system."""
+
+    rate: float
+    time_s: float
 
 
 def read(text: str, *, end: str = _END) -> Iterable[Reading]:
@@ -117,16 +125,16 @@ def _imported(results: Sequence[_Result], text: str, *, whole: bool) -> Reading:
             raise ParseError("the titles of HPL's columns are missing")
         if not whole and results[-1].passed is None:
             check_whole(text)
-        pairs = [_check(result, text) for result in results]
-        yield Sample("rate", median(rate for rate, _ in pairs))
-        yield Sample("time", median(time for _, time in pairs))
+        solutions = [_check(result, text) for result in results]
+        yield Sample("rate", median(solution.rate for solution in solutions))
+        yield Sample("time", median(solution.time_s for solution in solutions))
 
     outcome = outcome_of(METRICS, read)
     return _MADE(params=params, ranks=ranks, caveats=caveats, outcome=outcome)
 
 
-def _check(result: _Result, text: str) -> tuple[float, float]:
-    """Return rate in flop/s and time in s of a line, after a check that they agree."""
+def _check(result: _Result, text: str) -> _Solution:
+    """Return the figures of a line whose numbers agree with each other."""
     where = f"line {result.number}"
     if len(result.fields) != 7:
         raise ParseError(f"{where} has {len(result.fields)} columns, but HPL prints 7")
@@ -145,22 +153,27 @@ def _check(result: _Result, text: str) -> tuple[float, float]:
     if "e" in time_text or "e" not in rate_text:
         # Their product is the same either way; only the notation differs.
         raise ParseError(f"{where}: Time and Gflops are swapped")
-    time_s = number(time_text, f"{where}: Time")
-    gflops = number(rate_text, f"{where}: Gflops")
-    if gflops <= 0:
+    time_s = Rounded.of(time_text, f"{where}: Time")
+    gflops = Rounded.of(rate_text, f"{where}: Gflops")
+    return _solution(n, time_s, gflops, where)
+
+
+def _solution(order: int, time_s: Rounded, gflops: Rounded, where: str) -> _Solution:
+    """Return rate and time of a system; raises ParseError: they contradict its order."""
+    if gflops.value <= 0:
         raise ParseError(f"{where}: a rate of 0 is not a valid measurement")
-    needed = operations(n)
-    slack_s = rounding(time_text)
-    low = needed / (time_s + 1.01 * slack_s) * 1e-9
-    high = needed / max(time_s - 1.01 * slack_s, 1e-9) * 1e-9
-    slack = 1.01 * rounding(rate_text)
-    if not low - slack <= gflops <= high + slack:
+    needed = operations(order)
+    slack_s = 1.01 * time_s.off
+    slack = 1.01 * gflops.off
+    low = needed / (time_s.value + slack_s) * 1e-9
+    high = needed / max(time_s.value - slack_s, 1e-9) * 1e-9
+    if not low - slack <= gflops.value <= high + slack:
         raise ParseError(f"{where}: Gflops contradicts N and Time")
-    # Two decimals say little or nothing of a short time; the rate has four digits.
-    rate = gflops * 1e9
-    if time_s < 1000 * slack_s:
-        return rate, needed / rate
-    return rate, time_s
+    rate = gflops.value * 1e9
+    if time_s.value < 1000 * time_s.off:
+        # The two decimals of a short time are less precise than the four digits of the rate.
+        return _Solution(rate, needed / rate)
+    return _Solution(rate, time_s.value)
 
 
 def _check_asked(n: int, nb: int, grid: tuple[int, int], text: str, where: str) -> None:

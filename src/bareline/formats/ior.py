@@ -21,10 +21,10 @@ from bareline.formats.importer import Importer, holding, moment_in, starts_at, v
 from bareline.formats.reading import BANDWIDTH, LATENCY, Reading, as_detail, outcome_of, unread
 from bareline.formats.settings import Settings
 from bareline.formats.table import (
+    Rounded,
     check_last_line,
     check_whole,
     number,
-    rounding,
     split_before,
 )
 from bareline.vocabulary.errors import ParseError, UsageError
@@ -77,8 +77,8 @@ _METRICS: Mapping[str, Metric] = {
 def read(text: str) -> Iterable[Reading]:
     """Return the trials of every test of a launch; a summary of all tests follows the last one."""
     tests = split_before(_TEST, text)
-    if len(tests) > 1:
-        tests = [tests[0] + tests[1], *tests[2:]] if not _TEST.search(tests[0]) else tests
+    if len(tests) > 1 and not _TEST.search(tests[0]):
+        tests[:2] = [tests[0] + tests[1]]
     command = dict(_OPTION.findall(text)).get("Command line", "")
     for test in tests:
         yield from _test(test, text, command.split())
@@ -133,12 +133,16 @@ def _case(options: Mapping[str, str], command: Sequence[str]) -> tuple[dict[str,
     if missing:
         raise ParseError(f"the option '{missing[0]}' is missing")
     given = {name: _setting(name, value) for name, value in options.items()}
-    params = _SETTINGS.case({key: value for key, value in given.items() if key != "tasks"})
-    params = {key: value for key, value in params.items() if value != ""}
-    flags = "".join(word[1:] for word in command if re.fullmatch(r"-[A-Za-z]+", word))
-    params["fsync"] = "e" in flags
-    params["direct"] = any("odirect" in word.lower() or "O_DIRECT=1" in word for word in command)
+    del given["tasks"]
+    params = {key: value for key, value in _SETTINGS.case(given).items() if value != ""}
+    flags = [word for word in command if re.fullmatch(r"-[A-Za-z]+", word)]
+    params["fsync"] = any("e" in flag for flag in flags)
+    params["direct"] = any(map(_requests_direct, command))
     return params, _whole(options["tasks"], "tasks")
+
+
+def _requests_direct(word: str) -> bool:
+    return "odirect" in word.lower() or "O_DIRECT=1" in word
 
 
 def _setting(name: str, text: str) -> Scalar:
@@ -193,12 +197,11 @@ def _samples(
     repetitions = _whole(options["repetitions"], "repetitions")
     if [row.get("iter") for row in rows] != list(map(str, range(repetitions))):
         raise ParseError("the numbers of rows and of repetitions differ")
-    amounts = _amounts(options, text)
-    figures = [_bandwidth(row, amounts, options) for row in rows]
-    rates = [rate for rate, _ in figures]
-    off = max(slack for _, slack in figures)
-    ends = (max(rates), min(rates), fmean(rates))
-    if not any(_alike(summary, ends, off) for summary in summaries):
+    bandwidths = _bandwidths(rows, options, text)
+    rates = [bandwidth.value for bandwidth in bandwidths]
+    off = max(bandwidth.off for bandwidth in bandwidths)
+    expected = (max(rates), min(rates), fmean(rates))
+    if not any(_is_summary(summary, expected, off) for summary in summaries):
         raise ParseError("the summary does not match the results")
     yield Sample("bandwidth", median(rates) * _MIB)
     yield Sample("bandwidth_min", min(rates) * _MIB)
@@ -208,49 +211,61 @@ def _samples(
         yield Sample(f"{name}_time", median(times_s))
 
 
-def _amounts(options: Mapping[str, str], text: str) -> list[tuple[float, float]]:
-    """Return the possible numbers of bytes of a row, each with its possible deviation.
+def _bandwidths(
+    rows: Iterable[Mapping[str, str]], options: Mapping[str, str], text: str
+) -> list[Rounded]:
+    """Return the bandwidth of each row in MiB/s, after a check with its time."""
+    amounts = _amounts(options, text)
+    # Stonewalling ends a test before all is moved: only the summary has the real amount.
+    stonewalled = int(options.get("stonewallingTime", "0") or 0) > 0
+    bandwidths: list[Rounded] = []
+    for row in rows:
+        bandwidth = Rounded.of(row.get("bw(MiB/s)", ""), "bw(MiB/s)")
+        time_s = Rounded.of(row.get("total(s)", ""), "total(s)")
+        if not bandwidth.value or not time_s.value:
+            raise ParseError("nothing was transferred")
+        if not stonewalled and not _agree(bandwidth, time_s, amounts):
+            raise ParseError("bandwidth, size and time contradict each other")
+        bandwidths.append(bandwidth)
+    return bandwidths
+
+
+def _amounts(options: Mapping[str, str], text: str) -> list[Rounded]:
+    """Return the possible numbers of bytes of a row.
 
     IOR prints the amount with two decimals; the exact amount follows from tasks, segments and block
     size. If files were shorter, IOR prints the amount that was really transferred.
     """
-    printed = options["aggregate filesize"]
-    amount = _size(printed, "aggregate filesize")
-    figure = printed.split()[0]
-    off = amount * rounding(figure) / max(number(figure, "aggregate filesize"), 1e-9)
-    segments = options.get("segments", "1")
+    name = "aggregate filesize"
+    amount = _size(options[name], name)
+    figure = Rounded.of(options[name].split()[0], name)
+    off = amount * figure.off / max(figure.value, 1e-9)
     exact = _whole(options["tasks"], "tasks") * _size(options["blocksize"], "blocksize")
-    exact *= int(segments) if segments.isdecimal() else 1
-    amounts = [(float(exact), 0.0)] if abs(exact - amount) <= off else [(float(amount), off)]
-    return amounts + [(float(actual), 0.0) for actual in _ACTUAL.findall(text)]
+    segments = options.get("segments", "1")
+    if segments.isdecimal():
+        exact *= int(segments)
+    amounts = [Rounded(float(amount), off)]
+    if abs(exact - amount) <= off:
+        amounts = [Rounded(float(exact))]
+    amounts += (Rounded(float(actual)) for actual in _ACTUAL.findall(text))
+    return amounts
 
 
-def _bandwidth(
-    row: Mapping[str, str], amounts: Sequence[tuple[float, float]], options: Mapping[str, str]
-) -> tuple[float, float]:
-    """Return a row's bandwidth in MiB/s and its rounding error, after a check with its time."""
-    text = row.get("bw(MiB/s)", "")
-    total = row.get("total(s)", "")
-    rate = number(text, "bw(MiB/s)")
-    time_s = number(total, "total(s)")
-    if not rate or not time_s:
-        raise ParseError("nothing was transferred")
-    slack = rounding(text) / rate + rounding(total) / time_s + 1e-3
-    # Stonewalling ends a test before all is moved: only the summary has the real amount.
-    stonewalled = int(options.get("stonewallingTime", "0") or 0) > 0
-    agrees = any(
-        abs(rate * _MIB * time_s / amount - 1) <= slack + off / amount for amount, off in amounts
+def _agree(bandwidth: Rounded, time_s: Rounded, amounts: Iterable[Rounded]) -> bool:
+    """Whether a row's bandwidth in MiB/s and its time give one of the amounts."""
+    moved_bytes = bandwidth.value * _MIB * time_s.value
+    off_share = bandwidth.off_share + time_s.off_share + 1e-3
+    return any(
+        abs(moved_bytes / amount.value - 1) <= off_share + amount.off_share for amount in amounts
     )
-    if not stonewalled and not agrees:
-        raise ParseError("bandwidth, size and time contradict each other")
-    return rate, rounding(text)
 
 
-def _alike(summary: str, ends: Sequence[float], off: float) -> bool:
+def _is_summary(summary: str, expected: Sequence[float], off: float) -> bool:
     figures = [number(cell, "summary") for cell in summary.split()[:3]]
-    return len(figures) == 3 and all(
-        abs(figure - end) <= off + 0.006 for figure, end in zip(figures, ends, strict=True)
-    )
+    if len(figures) != len(expected):
+        return False
+    pairs = zip(figures, expected, strict=True)
+    return all(abs(figure - value) <= off + 0.006 for figure, value in pairs)
 
 
 def _reading(

@@ -23,7 +23,7 @@ from bareline.formats.ends import death_caveat, death_in
 from bareline.formats.foreign import plain_command
 from bareline.formats.importer import Importer, holding, moment_in, starts_at, version_in
 from bareline.formats.reading import UNKNOWN_RANKS, Reading, as_detail, outcome_of, unread
-from bareline.formats.table import NumberedLine, integer, number, number_lines, rounding
+from bareline.formats.table import NumberedLine, Rounded, integer, number_lines
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar
 
@@ -54,32 +54,12 @@ _CALL_TIME: Mapping[str, Metric] = {"call_time": as_detail(_TIME)}
 
 
 @dataclass(frozen=True, slots=True)
-class _Amount:
-    """A printed number, with its possible rounding error."""
-
-    value: float
-    off: float
-
-    @classmethod
-    def of(cls, text: str, name: str) -> _Amount:
-        """Return a number of three significant digits, or of three decimals.
-
-        Raises ParseError: the text is not such a number.
-        """
-        value = number(text, name)
-        off = rounding(text)
-        if value > 0:  # %g prints 3e+04 for a number between 29950 and 30050.
-            off = min(off, 0.5 * 10.0 ** (math.floor(math.log10(value)) - 2))
-        return cls(value, 1.01 * off)
-
-
-@dataclass(frozen=True, slots=True)
 class _RankTimes:
     """A row of the table of times; `rank` is None in the row of the whole program."""
 
     rank: int | None
-    app: _Amount
-    mpi: _Amount
+    app: Rounded
+    mpi: Rounded
     percent: float
 
 
@@ -91,9 +71,33 @@ class _Site:
     number: int
     rank: int | None
     count: int
-    most: _Amount
-    mean: _Amount
-    least: _Amount
+    most: Rounded
+    mean: Rounded
+    least: Rounded
+
+    @property
+    def total_ms(self) -> Rounded:
+        """The time of all its calls together."""
+        return Rounded(self.count * self.mean.value, self.count * self.mean.off)
+
+
+def _amount(text: str, where: str) -> Rounded:
+    """Return a number of three significant digits, or of three decimals.
+
+    Raises ParseError: it is not a number.
+    """
+    amount = Rounded.of(text, where)
+    off = amount.off
+    if amount.value > 0:  # %g prints 3e+04 for a number between 29950 and 30050.
+        first_digit = math.floor(math.log10(amount.value))
+        off = min(off, 0.5 * 10.0 ** (first_digit - 2))
+    return Rounded(amount.value, 1.01 * off)
+
+
+def _sum(amounts: Iterable[Rounded]) -> Rounded:
+    summands = list(amounts)
+    value = math.fsum(amount.value for amount in summands)
+    return Rounded(value, math.fsum(amount.off for amount in summands))
 
 
 def read(text: str) -> Iterable[Reading]:
@@ -163,24 +167,25 @@ def _times(sections: Mapping[str, Sequence[NumberedLine]]) -> list[_RankTimes]:
     if len(rows) < 2 or [row.rank for row in rows] != [*range(len(rows) - 1), None]:
         raise ParseError("the table of times does not list each rank and the program")
     *ranks, total = rows
-    for name in ("app", "mpi"):
-        amounts = [getattr(row, name) for row in ranks]
-        whole = getattr(total, name)
-        off = whole.off + math.fsum(amount.off for amount in amounts)
-        if abs(whole.value - math.fsum(amount.value for amount in amounts)) > off:
-            raise ParseError(f"the {name} times of the ranks do not add up to the program's")
+    _check_total("app", total.app, _sum(row.app for row in ranks))
+    _check_total("mpi", total.mpi, _sum(row.mpi for row in ranks))
     return rows
+
+
+def _check_total(name: str, total: Rounded, of_ranks: Rounded) -> None:
+    if abs(total.value - of_ranks.value) > total.off + of_ranks.off:
+        raise ParseError(f"the {name} times of the ranks do not add up to the program's")
 
 
 def _rank_times(texts: Sequence[str]) -> _RankTimes:
     rank, app_text, mpi_text, percent_text = texts
-    app = _Amount.of(app_text, "AppTime")
-    mpi = _Amount.of(mpi_text, "MPITime")
-    percent = _Amount.of(percent_text, "MPI%")
+    app = _amount(app_text, "AppTime")
+    mpi = _amount(mpi_text, "MPITime")
+    percent = _amount(percent_text, "MPI%")
     if app.value <= 0:
         raise ParseError("AppTime is 0, but must be above 0")
-    low = 100 * max(0.0, mpi.value - mpi.off) / (app.value + app.off)
-    high = 100 * (mpi.value + mpi.off) / (app.value - app.off)
+    low = 100 * max(0.0, mpi.low) / app.high
+    high = 100 * mpi.high / app.low
     if not low - 0.0051 <= percent.value <= high + 0.0051:
         raise ParseError("MPI% contradicts AppTime and MPITime")
     number_of_rank = None if rank == "*" else integer(rank, "Task")
@@ -218,13 +223,14 @@ def _calls(
         first_line = sections[title][0].number if sections[title] else 0
         left_out.append(Omission(f"the times of calls: {error}", first_line))
         return []
-    times_ms: dict[str, list[float]] = {}
+    sites_of_call: dict[str, list[_Site]] = defaultdict(list)
     for site in sites:
-        times_ms.setdefault(site.call, []).append(site.count * site.mean.value)
-    return [
-        Sample("call_time", math.fsum(of_sites) / 1e3 / ranks, {"call": call})
-        for call, of_sites in sorted(times_ms.items())
-    ]
+        sites_of_call[site.call].append(site)
+    samples: list[Sample] = []
+    for call in sorted(sites_of_call):
+        total_ms = _sum(site.total_ms for site in sites_of_call[call])
+        samples.append(Sample("call_time", total_ms.value / 1e3 / ranks, {"call": call}))
+    return samples
 
 
 def _whole_sites(
@@ -249,9 +255,8 @@ def _whole_sites(
             ranks_of_site[row.number].append(row)
     for site in sums:
         _check_sum(site, ranks_of_site[site.number])
-    time_s = math.fsum(site.count * site.mean.value for site in sums) / 1e3
-    off_s = math.fsum(site.count * site.mean.off for site in sums) / 1e3
-    if abs(time_s - total.mpi.value) > off_s + total.mpi.off:
+    sum_ms = _sum(site.total_ms for site in sums)
+    if abs(sum_ms.value / 1e3 - total.mpi.value) > sum_ms.off / 1e3 + total.mpi.off:
         raise ParseError("their sum is not the MPITime of the program")
     return sums
 
@@ -266,8 +271,8 @@ def _site(line: NumberedLine) -> _Site:
     if match is None:
         raise ParseError(f"line {line.number} is not a row of a callsite")
     where = f"line {line.number}"
-    most, mean, least = (_Amount.of(text, where) for text in match.groups()[4:7])
-    if not least.value - least.off <= mean.value <= most.value + most.off:
+    most, mean, least = (_amount(text, where) for text in match.groups()[4:7])
+    if not least.low <= mean.value <= most.high:
         raise ParseError(f"{where}: Max, Mean and Min contradict each other")
     rank = None if match[3] == "*" else integer(match[3], where)
     return _Site(
@@ -293,9 +298,9 @@ def _check_sum(site: _Site, ranks: Sequence[_Site]) -> None:
         raise ParseError(f"the site {site.number} has fewer calls than its ranks")
     if count < site.count:
         return
-    time_ms = math.fsum(row.count * row.mean.value for row in ranks)
-    off_ms = math.fsum(row.count * row.mean.off for row in ranks) + count * site.mean.off
-    if abs(time_ms - count * site.mean.value) > off_ms:
+    of_ranks = _sum(row.total_ms for row in ranks)
+    of_site = site.total_ms
+    if abs(of_ranks.value - of_site.value) > of_ranks.off + of_site.off:
         raise ParseError(f"the mean of the site {site.number} is not that of its ranks")
 
 

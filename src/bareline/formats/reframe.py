@@ -16,26 +16,18 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from pydantic import Field
 
-from bareline.formats.damage import Omission
 from bareline.formats.document import JsonModel, document_starts, find_object, read_object
-from bareline.formats.foreign import figure, plain_key, plain_name, scalar
 from bareline.formats.importer import Importer, holding, version_in
-from bareline.formats.reading import UNTOLD, Reading, outcome_of, unread
+from bareline.formats.reading import UNTOLD, Reading, unread
+from bareline.formats.reframe_check import PASSED, Check, PerformanceVariable, performance_variable
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Better, Failed, Layer, Measured, Metric, Sample, Stage
-
-MISSED = "ReFrame's reference was not met"
-#: The ways in which a case ends, in the words of all versions of ReFrame.
-_SKIPPED = frozenset({"skip", "skipped"})
-_PASSED = frozenset({"pass", "success", "xpass"})
-#: A scope behind the name of a fixture: its place, which the platform also contains.
-_SCOPE = re.compile(r" ~\S+$")
+from bareline.vocabulary.model import Layer
 
 _SNIFF = re.compile(r'"session_info"\s*:\s*\{(?s:.*)"data_version"|"testcases"\s*:\s*\[')
 _VERSION = re.compile(r'"version"\s*:\s*"(\d[\w.+-]{0,20})"')
@@ -45,97 +37,6 @@ _NO_VALUE = ("None", "null", "")
 _NOT_FINITE = ("nan", "-nan", "inf", "-inf")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _TIME = re.compile(r"(?:^|\|)(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[-+:\d]*)\|", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class _Figure:
-    """A performance variable; `value` is None if ReFrame could not read it."""
-
-    value: float | None
-    unit: str
-    better: Better | None
-
-
-def _figure(value: float | None, unit: str | None, *, lower: bool, upper: bool) -> _Figure:
-    """Return a performance variable; a reference bound only from below means more is better."""
-    better: Better | None = None
-    if lower != upper:
-        better = "higher" if lower else "lower"
-    return _Figure(value, unit or "", better)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Check:
-    """A case of a check, from a report or a log.
-
-    - `name`: display name of the case, with its parameters: ``stream %threads=4``.
-    - `where`: system, partition and environment: ``daint:gpu+gnu``.
-    - `phase`, `reason`: phase and reason of a failure, if the file contains them.
-    """
-
-    name: str
-    where: str
-    result: str
-    phase: str = ""
-    reason: str = ""
-    ranks: int = 0
-    left_out: tuple[Omission, ...] = ()
-    figures: Mapping[str, _Figure] = field(default_factory=dict)
-
-    def reading(self) -> Reading:
-        full_name, _, rest = _SCOPE.sub("", self.name).partition(" %")
-        name = plain_name(full_name)
-        parts = [part.partition("=") for part in rest.split(" %") if part]
-        metrics, values, left_out = self._figures()
-        if left_out and values:
-            metrics = {metric: metrics[metric] for metric in metrics if metric in values}
-        outcome, caveats = self._outcome(values, metrics)
-        if left_out and not values and self.result in _PASSED:
-            outcome = Failed(Stage.PARSE, str(left_out[0]))
-        if isinstance(outcome, Failed):
-            left_out = ()
-        return Reading(
-            probe=f"reframe.{name or 'unnamed'}",
-            title=f"{name} (ReFrame)",
-            layer=Layer.APP,
-            metrics=metrics or UNTOLD,
-            params={plain_key(key): scalar(value) for key, _, value in parts},
-            ranks=self.ranks,
-            outcome=outcome,
-            caveats=caveats,
-            platform=self.where,
-            left_out=left_out,
-        )
-
-    def _figures(self) -> tuple[dict[str, Metric], dict[str, float], tuple[Omission, ...]]:
-        """Return the metrics, their values, and the values that are not numbers."""
-        metrics: dict[str, Metric] = {}
-        values: dict[str, float] = {}
-        left_out: list[Omission] = []
-        for title, printed in self.figures.items():
-            described = figure(title, printed.unit, printed.better)
-            metrics[described.name] = described.metric
-            if printed.value is None:
-                continue
-            if math.isnan(printed.value):
-                left_out.append(Omission(f"'{title}' = {printed.value} is not a valid measurement"))
-            else:
-                values[described.name] = printed.value * described.factor
-        return metrics, values, tuple(left_out)
-
-    def _outcome(
-        self, values: Mapping[str, float], metrics: Mapping[str, Metric]
-    ) -> tuple[Measured | Failed, tuple[str, ...]]:
-        whole = bool(metrics) and len(values) == len(metrics)
-        missed = self.result not in _PASSED and self.phase in ("", "performance") and whole
-        if self.result in _PASSED or missed:
-            read = outcome_of(metrics, lambda: [Sample(*pair) for pair in values.items()])
-            caveats = (MISSED,) if missed else ()
-            return read, caveats
-        phase = f"{self.phase}: " if self.phase else ""
-        reason = f"ReFrame: {self.result}: {phase}{self.reason or 'no reason given'}"
-        stage = Stage.ABSENT if self.result in _SKIPPED else Stage.EXIT
-        return Failed(stage, " ".join(reason.split())), ()
 
 
 class _Variable(JsonModel):
@@ -220,17 +121,17 @@ def read(text: str) -> Iterable[Reading]:
         )
         return
     for check in checks:
-        if check.figures or check.result not in _PASSED:
+        if check.figures or check.result not in PASSED:
             yield check.reading()
 
 
-def _reported(text: str) -> Sequence[_Check]:
+def _reported(text: str) -> Sequence[Check]:
     checks = [_check_of(content) for _, content in _contents(find_object(text))]
     _check_units(checks)
     return checks
 
 
-def _sound_checks(contents: Iterable[Any]) -> Sequence[_Check]:
+def _sound_checks(contents: Iterable[Any]) -> Sequence[Check]:
     """Return the checks of the cases that are not malformed."""
     checks = []
     for content in contents:
@@ -241,7 +142,7 @@ def _sound_checks(contents: Iterable[Any]) -> Sequence[_Check]:
     return checks
 
 
-def _check_of(content: Any) -> _Check:
+def _check_of(content: Any) -> Check:
     if not isinstance(content, dict):
         raise ParseError(f"a case of the report is not an object: {str(content)[:40]}")
     case = read_object(_Case, content)
@@ -253,31 +154,36 @@ def _check_of(content: Any) -> _Check:
     environ = case.environ or case.environment
     if environ:
         where += f"+{environ}"
-    return _Check(
+    return Check(
         name=case.display_name or case.name,
         where=where,
         result=case.result,
         phase=case.fail_phase or "",
         reason=case.fail_reason or "",
         ranks=ranks,
-        figures={
-            variable.name: _figure(
-                _value(variable),
-                variable.unit,
-                lower=variable.thres_lower is not None,
-                upper=variable.thres_upper is not None,
-            )
-            for variable in (*(case.perfvars or ()), *_variables(case))
-        },
+        figures=_figures_of(case),
     )
 
 
-def _check_units(checks: Iterable[_Check]) -> None:
+def _figures_of(case: _Case) -> dict[str, PerformanceVariable]:
+    figures: dict[str, PerformanceVariable] = {}
+    for variable in chain(case.perfvars or (), _variables(case)):
+        figures[variable.name] = performance_variable(
+            _value(variable),
+            variable.unit,
+            lower=variable.thres_lower is not None,
+            upper=variable.thres_upper is not None,
+        )
+    return figures
+
+
+def _check_units(checks: Iterable[Check]) -> None:
     """Check that the checks of one name have the same unit for each variable."""
     units: dict[tuple[str, str], str] = {}
     for check in checks:
+        check_name = check.name.partition(" ")[0]
         for name, measured in check.figures.items():
-            unit = units.setdefault((check.name.partition(" ")[0], name), measured.unit)
+            unit = units.setdefault((check_name, name), measured.unit)
             if unit != measured.unit:
                 raise ParseError(f"'{name}' of {check.name} is in {measured.unit} and in {unit}")
 
@@ -317,31 +223,37 @@ def _lines(text: str) -> list[str]:
     return rows
 
 
-def _logged(text: str) -> Sequence[_Check]:
+def _logged(text: str) -> Sequence[Check]:
     """Return the case of every line of a log, or raise ParseError for an invalid line."""
     if not text.endswith("\n"):
         raise ParseError("the last line has no end: the log is truncated")
-    checks = []
-    for pair in map(str.splitlines, _lines(text)):
-        *titles, fields = (line.split("|") for line in pair)
-        if not titles or len(fields) != len(titles[0]) or len(set(titles[0])) != len(titles[0]):
-            raise ParseError("the numbers of fields of a line and of titles differ")
-        checks.append(_case_of_line(dict(zip(titles[0], fields, strict=True))))
-    return checks
+    return [_case_of_line(_fields(part)) for part in _lines(text)]
 
 
-def _case_of_line(row: Mapping[str, str]) -> _Check:
+def _fields(part: str) -> dict[str, str]:
+    """Return the fields of a line of a log by the titles before it."""
+    lines = part.splitlines()
+    titles = lines[0].split("|")
+    fields = lines[-1].split("|")
+    if len(lines) < 2 or len(fields) != len(titles) or len(set(titles)) != len(titles):
+        raise ParseError("the numbers of fields of a line and of titles differ")
+    return dict(zip(titles, fields, strict=True))
+
+
+def _case_of_line(row: Mapping[str, str]) -> Check:
     name = row.get("display_name") or row.get("name") or row.get("short_name")
     if not name:
         raise ParseError(
             "the log does not contain the name of its check; add %(check_display_name)s"
         )
     tasks = row.get("num_tasks", "")
-    system, partition, environ = (row.get(key, "") for key in ("system", "partition", "environ"))
+    system = row.get("system", "")
+    partition = row.get("partition", "")
+    environ = row.get("environ", "")
     names = [title.removesuffix("_value") for title in row if title.endswith("_value")]
     where = f"{system}:{partition}+{environ}" if system and partition else ""
     ranks = int(tasks) if re.fullmatch(r"[1-9]\d{0,8}", tasks) else 0
-    return _Check(
+    return Check(
         name=name,
         where=where,
         result=row.get("result", "pass"),
@@ -351,16 +263,16 @@ def _case_of_line(row: Mapping[str, str]) -> _Check:
     )
 
 
-def _logged_figure(row: Mapping[str, str], name: str) -> _Figure:
+def _logged_figure(row: Mapping[str, str], name: str) -> PerformanceVariable:
     value = row[f"{name}_value"]
-    bounds = (row.get(f"{name}_{end}_thres") for end in ("lower", "upper"))
     if value.lower() in _NOT_FINITE:
         value = "nan"
     elif value not in _NO_VALUE and not _NUMBER.fullmatch(value):
         raise ParseError(f"'{name}' = {value[:40]} is not a valid measurement")
-    lower, upper = (bound not in (None, "None", "null", "") for bound in bounds)
     number = None if value in _NO_VALUE else float(value)
-    return _figure(number, row.get(f"{name}_unit"), lower=lower, upper=upper)
+    lower = row.get(f"{name}_lower_thres", "") not in _NO_VALUE
+    upper = row.get(f"{name}_upper_thres", "") not in _NO_VALUE
+    return performance_variable(number, row.get(f"{name}_unit"), lower=lower, upper=upper)
 
 
 def _started(text: str) -> datetime | None:

@@ -95,6 +95,34 @@ class PrintedTable:
         return values
 
 
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """A printed number, and the largest deviation that its rounding explains."""
+
+    value: float
+    off: float = 0.0
+
+    @classmethod
+    def of(cls, text: str, where: str) -> Rounded:
+        """Read a number that is not negative; raises ParseError: it is not one."""
+        return cls(number(text, where), rounding(text))
+
+    @property
+    def low(self) -> float:
+        """The smallest number that is printed so."""
+        return self.value - self.off
+
+    @property
+    def high(self) -> float:
+        """The largest number that is printed so."""
+        return self.value + self.off
+
+    @property
+    def off_share(self) -> float:
+        """The largest deviation as a share of the number."""
+        return self.off / self.value
+
+
 def split_before(title: re.Pattern[str], text: str) -> list[str]:
     """Return the parts of a text, split before every title but the first.
 

@@ -187,7 +187,7 @@ class _MeasuredTimes:
     def resampled(
         self, compare: Callable[[_Array, _Array], _Array], rng: np.random.Generator
     ) -> _Array:
-        """Return ratios (or differences) of medians of drawn launches, by block if paired."""
+        """Return `compare` of the medians of drawn launches, which are drawn by block if paired."""
         if self.paired:
             return _medians(compare(self.b, self.a), rng)
         return compare(_medians(self.b, rng), _medians(self.a, rng))

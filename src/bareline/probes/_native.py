@@ -18,7 +18,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeGuard, TypeVar
 
 from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import OutOfTime, ParseError
@@ -81,7 +81,7 @@ class MeasuredPoint:
 
         Raises ParseError: the field is missing or not a number.
         """
-        return _number(self.fields, name, self.coordinates)
+        return self._number(self.fields, name)
 
     def positive(self, name: str, quantile: str = "") -> float:
         """Return a time or rate, or a quantile of it, which must be positive; see `number`."""
@@ -93,7 +93,17 @@ class MeasuredPoint:
         values = self.fields.get(series)
         if not isinstance(values, Mapping):
             raise ParseError(f"the point {dict(self.coordinates)} has no '{series}'")
-        return _number(values, name, self.coordinates)
+        return self._number(values, name)
+
+    def _number(self, fields: Mapping[str, Any], name: str) -> float:
+        value = fields.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ParseError(f"the point {dict(self.coordinates)} has no number '{name}'")
+        return float(value)
+
+    def sample(self, metric: str, value: float, caveats: tuple[str, ...] = ()) -> Sample:
+        """Return a sample at the point."""
+        return Sample(metric, value, self.coordinates, caveats)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +126,10 @@ class Report:
         if len(self.points) != 1:
             raise ParseError(f"the output has {len(self.points)} points instead of one")
         return self.points[0]
+
+    def coordinates(self, name: str) -> list[Scalar | None]:
+        """Return a coordinate of all points; None where a point lacks it."""
+        return [point.coordinates.get(name) for point in self.points]
 
     def count(self, name: str) -> int:
         """Return a positive count of the header.
@@ -206,22 +220,19 @@ def read_object(line: str, number: int) -> dict[str, Any]:
     return row
 
 
+def _are_coordinates(content: object) -> TypeGuard[dict[str, Scalar]]:
+    if not isinstance(content, dict):
+        return False
+    return all(isinstance(value, str | int | float | bool) for value in content.values())
+
+
 def _point(row: Mapping[str, Any]) -> MeasuredPoint:
     coordinates = row.get("point")
-    if not isinstance(coordinates, dict) or not all(
-        isinstance(value, str | int | float | bool) for value in coordinates.values()
-    ):
+    if not _are_coordinates(coordinates):
         raise ParseError(f"a line is not a point: {str(dict(row))[:80]}")
     if row.get("verified") is False:
         raise ParseError(f"the result of the point {coordinates} is wrong")
     return MeasuredPoint(coordinates, row)
-
-
-def _number(fields: Mapping[str, Any], name: str, point: Mapping[str, Scalar]) -> float:
-    value = fields.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ParseError(f"the point {dict(point)} has no number '{name}'")
-    return float(value)
 
 
 def positive(value: float, name: str, point: MeasuredPoint) -> float:
@@ -235,9 +246,18 @@ def positive(value: float, name: str, point: MeasuredPoint) -> float:
 
 
 def spread_samples(
-    point: MeasuredPoint, series: str, metric: str, coordinates: Mapping[str, Scalar]
+    point: MeasuredPoint,
+    series: str,
+    metric: str,
+    *,
+    coordinates: Mapping[str, Scalar] | None = None,
 ) -> Iterable[Sample]:
-    """Yield a series' median as `metric`, and its other quantiles as ``metric_min`` etc."""
+    """Yield a series' median as `metric`, and its other quantiles as ``metric_min`` etc.
+
+    - `coordinates`: the coordinates of the samples; the point's own by default.
+    """
+    if coordinates is None:
+        coordinates = point.coordinates
     median = positive(point.quantile(series, "median"), metric, point)
     yield Sample(metric, median, coordinates)
     for name in QUANTILES:
@@ -298,7 +318,8 @@ class Nodebench(Probe[P]):
         words: list[str] = []
         for name in self.words(params):
             words += options(params, name)
-            words += ("--threads", str(threads)) if name == "mode" and threads > 1 else ()
+            if name == "mode" and threads > 1:
+                words += ("--threads", str(threads))
         return native("nodebench", self.benchmark, *words)
 
     @property

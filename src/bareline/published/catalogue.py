@@ -51,7 +51,7 @@ def read_publication(text: str, *, where: str) -> PublishedStudy:
 
 
 def find_publications(name: str) -> list[PublishedStudy]:
-    """Return the publication with an id, or all publications that the study of a name repeats.
+    """Return the publication with this id, or all publications that the study of this name repeats.
 
     Raises UsageError: neither a publication nor a study has the name.
     """

@@ -39,7 +39,7 @@ Six launches need 2/64.
 def holm(p_values: ArrayLike, weight: ArrayLike = 1.0) -> FloatArray:
     """Return Holm-adjusted p-values.
 
-    Rejecting all that are at most alpha has the family-wise error alpha.
+    If all hypotheses with a p-value of at most alpha are rejected, the family-wise error is alpha.
 
     - `p_values`: shape (k,); NaN (no test) stays NaN and does not count.
     - `weight`: shape (k,); the relative share of the error for each test.

@@ -35,8 +35,8 @@ class LostBounds:
 
     - `shift`, `lo`, `hi`: estimate and interval; infinite if lost launches leave the value open.
     - `nearest`: if lost launches leave one end of the estimate open, its other end; else NaN.
-    - `p`: two-sided p-value of "no difference", in which lost launches are the least possible
-      evidence.
+    - `p`: two-sided p-value of "no difference", computed as if lost launches were the weakest
+      possible evidence against it.
     - `n`, `n_baseline`: launches, including the lost launches.
     - `level`: confidence level that the interval achieves.
     """

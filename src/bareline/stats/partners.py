@@ -102,7 +102,7 @@ def _quartiles(rows: FloatArray) -> FloatArray:
 
 
 def _spread_of_alike(spread: FloatArray, kind: IntArray) -> FloatArray:
-    """Return for each row the median spread of its kind, or of all rows if the kind has few."""
+    """Return for each row the median spread of its kind, or of all rows if the kind is small."""
     usable = ~np.isnan(spread) & (kind >= 0)
     least = np.zeros(spread.shape)
     if not usable.any():

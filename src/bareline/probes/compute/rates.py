@@ -49,7 +49,7 @@ _RATE_AND_PEAK = {
 def _peak_samples(report: Report) -> Iterable[Sample]:
     """Yield the only point's ``peak_rate`` of a core, and the rate's share of all cores' peak."""
     point = report.point
-    yield from spread_samples(point, "rate", "rate", {})
+    yield from spread_samples(point, "rate", "rate", coordinates={})
     rate = point.quantile("rate", "median")
     peak = point.positive("peak_rate")
     together = point.positive("peak_cores")
@@ -140,17 +140,14 @@ class Fft(Nodebench[FftParams]):
 
     def samples(self, params: FftParams, report: Report) -> Iterable[Sample]:
         requested = [("1d", params.n), ("3d", params.n3)]
-        measured = [
-            (point.coordinates.get("transform"), point.coordinates.get("length"))
-            for point in report.points
-        ]
+        transforms = report.coordinates("transform")
+        measured = list(zip(transforms, report.coordinates("length"), strict=True))
         if measured != requested:
             raise ParseError(f"the output has the transforms {measured} instead of {requested}")
         for point in report.points:
             # The length is a parameter of the trial already.
-            yield from spread_samples(
-                point, "rate", "rate", {"transform": point.coordinates["transform"]}
-            )
+            transform = {"transform": point.coordinates["transform"]}
+            yield from spread_samples(point, "rate", "rate", coordinates=transform)
         yield Sample("cores", report.count("threads"))
 
 
@@ -256,7 +253,7 @@ class Peak(Nodebench[PeakParams]):
                     f"the point {dict(point.coordinates)} has an unknown instruction set"
                 )
             widest = point.positive("rate", "median")
-            yield Sample("set_rate", widest, point.coordinates)
+            yield point.sample("set_rate", widest)
         yield Sample("rate", widest)
         yield Sample("cores", report.count("threads"))
 

@@ -91,12 +91,12 @@ class Sequential(Probe[SequentialParams]):
         )
 
     def parse(self, params: SequentialParams, output: Output) -> ProbeReading:
-        points = read_report(output, "iobench", "sequential").points
-        sizes = [point.coordinates.get("block_bytes") for point in points]
+        report = read_report(output, "iobench", "sequential")
+        sizes = report.coordinates("block_bytes")
         if sizes != params.blocks_bytes:
             raise ParseError(f"the test used blocks of {sizes} B instead of {params.blocks_bytes}")
         samples: list[Sample] = []
-        for point in points:
+        for point in report.points:
             samples += _samples(params, point)
         return ProbeReading(tuple(samples))
 
@@ -108,8 +108,8 @@ def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]
     sync_s = point.number("sync_s")
     cached = params.mode == "direct" and point.number("cached_after_write_bytes") > 0
     unread = point.number("cached_before_read_bytes") > 0
-    of_writing = ("not-direct",) if cached else ()
-    of_reading = ("page-cache",) if unread else ()
+    of_writing: tuple[str, ...] = ("not-direct",) if cached else ()
+    of_reading: tuple[str, ...] = ("page-cache",) if unread else ()
     ways = (
         ("write", written_bytes, whole_bytes, sync_s, of_writing),
         ("read", point.number("read_bytes"), written_bytes, 0.0, of_reading),
@@ -120,14 +120,14 @@ def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]
         rate = point.positive(f"loop_{way}_rate")
         calls_s = point.quantile(f"{way}_time", "mean") * moved_bytes / block_bytes
         _check_amount(way, moved_bytes, rate, calls_s + more_s)
-        short = ("short-file",) if moved_bytes < whole_bytes else ()
-        yield Sample(f"{way}_rate", rate, point.coordinates, (*caveats, *short))
+        if moved_bytes < whole_bytes:
+            caveats += ("short-file",)
+        yield point.sample(f"{way}_rate", rate, caveats)
         for name in _CALL:
             value = point.quantile(f"{way}_time", name)
-            yield Sample(f"{way}_call_{name}", value, point.coordinates, (*caveats, *short))
-    yield Sample(
-        "sync_share", sync_s * point.number("loop_write_rate") / written_bytes, point.coordinates
-    )
+            yield point.sample(f"{way}_call_{name}", value, caveats)
+    sync_share = sync_s * point.number("loop_write_rate") / written_bytes
+    yield point.sample("sync_share", sync_share)
     yield from _cached_samples(point, written_bytes)
 
 
@@ -155,7 +155,7 @@ def _cached_samples(point: MeasuredPoint, written_bytes: float) -> Iterator[Samp
         raise ParseError(f"the cached read moved {read_bytes:g} B instead of {written_bytes:g} B")
     _check_amount("cached read", read_bytes, rate, calls_s)
     if point.number("kept_bytes") >= written_bytes:
-        yield Sample("cached_read_rate", rate, point.coordinates)
+        yield point.sample("cached_read_rate", rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,22 +226,20 @@ class Create(Probe[CreateParams]):
 
     def parse(self, params: CreateParams, output: Output) -> ProbeReading:
         """Return the values of iobench's output; ``phase = "file"`` is all steps of one file."""
-        points = read_report(output, "iobench", "create").points
-        phases = [point.coordinates.get("phase") for point in points]
+        report = read_report(output, "iobench", "create")
+        phases = report.coordinates("phase")
         requested = list(params.calls)
         if phases != requested:
             raise ParseError(f"the output has the phases {phases} instead of {requested}")
-        by_phase = dict(zip(requested, points, strict=True))
+        by_phase = dict(zip(requested, report.points, strict=True))
         samples: list[Sample] = []
         for phase, point in by_phase.items():
             expected = params.calls[phase]
             if point.number("iterations") != expected:
                 raise ParseError(f"the phase {phase} is not of {expected} calls")
             median_s = point.positive("time", "median")
-            samples.append(Sample("phase_time", median_s, point.coordinates))
-            samples.append(
-                Sample("phase_time_p99", point.quantile("time", "p99"), point.coordinates)
-            )
+            samples.append(point.sample("phase_time", median_s))
+            samples.append(point.sample("phase_time_p99", point.quantile("time", "p99")))
         for metric, phase in (("create_rate", "file"), ("unlink_rate", "unlink")):
             point = by_phase[phase]
             samples.append(Sample(metric, point.positive("loop_rate")))

@@ -272,7 +272,7 @@ class Metadata(Probe[MetadataParams]):
         requested = asdict(params)
         requested["size_bytes"] = requested.pop("file_bytes")
         report = _read_job(output, "metadata", requested)
-        phases = tuple(point.coordinates.get("phase") for point in report.points)
+        phases = tuple(report.coordinates("phase"))
         if phases != _PHASES:
             raise ParseError(f"the output has the phases {list(phases)} instead of {list(_PHASES)}")
         calls = params.items * report.count("ranks")

@@ -81,13 +81,13 @@ class Stream(Nodebench[StreamParams]):
 
     def samples(self, params: StreamParams, report: Report) -> Iterable[Sample]:
         threads = report.count("threads")
-        kernels = [point.coordinates.get("kernel") for point in report.points]
+        kernels = report.coordinates("kernel")
         if kernels != list(_KERNELS):
             raise ParseError(f"the output has the kernels {kernels} instead of {list(_KERNELS)}")
         for point in report.points:
-            yield from spread_samples(point, "rate", "bandwidth", point.coordinates)
+            yield from spread_samples(point, "rate", "bandwidth")
             per_core = point.quantile("rate", "median") / threads
-            yield Sample("bandwidth_per_core", per_core, point.coordinates)
+            yield point.sample("bandwidth_per_core", per_core)
 
     def arrays_of(self, report: Report) -> Mapping[str, int]:
         return {"": report.requested_bytes}
@@ -133,7 +133,7 @@ class RandomAccess(Nodebench[RandomAccessParams]):
         if not isinstance(size_bytes, int) or not 0 <= errors <= _MOST_WRONG * size_bytes / 8:
             raise ParseError(f"{errors:.0f} words of a table of {size_bytes} B are wrong")
         # The size is a parameter of the trial, or the node's own.
-        yield from spread_samples(point, "rate", "rate", {})
+        yield from spread_samples(point, "rate", "rate", coordinates={})
         yield Sample("rate_loop_mean", point.positive("loop_rate"))
 
     def arrays_of(self, report: Report) -> Mapping[str, int]:
@@ -208,9 +208,9 @@ class MemoryLatency(Nodebench[LatencyParams]):
                 f"the output has {len(measured)} points instead of the requested {len(requested)}"
             )
         for point in report.points:
-            yield from spread_samples(point, "time", "latency", point.coordinates)
+            yield from spread_samples(point, "time", "latency")
             mean = point.positive("loop_mean")
-            yield Sample("latency_loop_mean", mean, point.coordinates)
+            yield point.sample("latency_loop_mean", mean)
 
     def caveats_of(self, report: Report) -> tuple[str, ...]:
         return ("pages-not-given",) if report.cut else ()

@@ -120,9 +120,9 @@ def rate_metrics(metric: str = "bandwidth", unit: str = "B/s") -> dict[str, Metr
 
 def latency_samples(point: MeasuredPoint) -> Iterable[Sample]:
     """Yield the samples of `latency_metrics`."""
-    yield from spread_samples(point, "time", "latency", point.coordinates)
+    yield from spread_samples(point, "time", "latency")
     for name in _MEANS:
-        yield Sample(f"latency_{name}", point.positive(name), point.coordinates)
+        yield point.sample(f"latency_{name}", point.positive(name))
 
 
 def mean_of_loop(samples: Iterable[Sample]) -> Iterable[Sample]:
@@ -145,9 +145,9 @@ def rate_samples(
     point: MeasuredPoint, series: str = "rate", metric: str = "bandwidth"
 ) -> Iterable[Sample]:
     """Yield the samples of `rate_metrics` from a series and its loop mean."""
-    yield from spread_samples(point, series, metric, point.coordinates)
+    yield from spread_samples(point, series, metric)
     mean = point.positive(f"loop_{series}")
-    yield Sample(f"{metric}_loop_mean", mean, point.coordinates)
+    yield point.sample(f"{metric}_loop_mean", mean)
 
 
 class MpiFunction(Probe[Any]):
@@ -189,7 +189,7 @@ class MpiFunction(Probe[Any]):
         return ProbeReading(tuple(samples), caveats=caveats)
 
     def check_points(self, params: Any, report: Report) -> None:
-        measured = [point.coordinates.get("size_bytes") for point in report.points]
+        measured = report.coordinates("size_bytes")
         for cut in report.cut:
             coordinates = cut.get("point")
             if not isinstance(coordinates, dict):

@@ -128,7 +128,7 @@ def _with_bandwidth(point: MeasuredPoint) -> Iterable[Sample]:
     if not isinstance(size_bytes, int):
         raise ParseError(f"the result at {dict(point.coordinates)} has no message size")
     if size_bytes:
-        yield Sample("bandwidth", size_bytes / point.quantile("time", "median"), point.coordinates)
+        yield point.sample("bandwidth", size_bytes / point.quantile("time", "median"))
 
 
 def _with_rate(point: MeasuredPoint) -> Iterable[Sample]:
@@ -155,7 +155,7 @@ def _of_ends(point: MeasuredPoint) -> Iterable[Sample]:
     meaningful.
     """
     for metric in ("send", "receive"):
-        yield Sample(metric, point.positive(metric, "median"), point.coordinates)
+        yield point.sample(metric, point.positive(metric, "median"))
 
 
 def _of_overlap(point: MeasuredPoint) -> Iterable[Sample]:
@@ -168,10 +168,9 @@ def _of_overlap(point: MeasuredPoint) -> Iterable[Sample]:
         ("latency_alone", "time_communication"),
         ("computation", "time_computation"),
     ):
-        yield Sample(
-            metric, positive(point.quantile(series, "median"), metric, point), point.coordinates
-        )
-    yield Sample("overlap", point.number("overlap"), point.coordinates)
+        median = point.quantile(series, "median")
+        yield point.sample(metric, positive(median, metric, point))
+    yield point.sample("overlap", point.number("overlap"))
 
 
 def _of_init(point: MeasuredPoint) -> Iterable[Sample]:

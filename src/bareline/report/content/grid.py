@@ -178,10 +178,7 @@ def _span_text(low: float | None, high: float | None, digits: int) -> str:
 
 
 def point_note(finding: Finding) -> str:
-    """Name the point that a finding's ratio belongs to, e.g.
-
-    ``at 32 KiB``; "" for a single point.
-    """
+    """Name the point of a finding's ratio, e.g. ``at 32 KiB``; "" for a single point."""
     if not finding.grade.is_claim or len(finding.points) < 2:
         return ""
     if finding.by_mean:

@@ -108,9 +108,9 @@ def caveat_notes(cells: Iterable[Row]) -> tuple[str, ...]:
 
 
 def sentence_case(text: str) -> str:
-    """Return a title without its article and with a capital at its beginning, e.g.
+    """Return a title without its article and with a capital at its beginning.
 
-    ``DGEMM rate``.
+    Example: ``DGEMM rate``.
     """
     return capital(text.removeprefix("the "))
 

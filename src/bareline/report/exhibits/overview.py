@@ -183,7 +183,7 @@ class _Sizes:
 
     @property
     def end(self) -> float:
-        """The right end of lines, which extend below the numbers at the right."""
+        """The right end of the rows' lines, which also pass below the numbers."""
         return self.plot + 44
 
     @property
