@@ -111,7 +111,7 @@ def test_one_build_twice_is_said(builds):
         (["--on", "bare", "--build-a", "main"], "add --build-b PATH or KEY=VALUE"),
         (["--on", "bare", "--build-a", "main", "--build-b", "gone"], "there is no 'gone' here"),
         (["--on", "bare", "--build-a", "mpj=x", "--build-b", "mpi=mpich"], "did you mean 'mpi'"),
-        (["--on", "bare", "--on", "a", "--build-a", "main", "--build-b", "change"], "on one pla"),
+        (["--on", "bare", "--on", "a", "--build-a", "main", "--build-b", "change"], "bare, a"),
         (["--on", "bare"], "give --build-a and --build-b"),
     ],
 )

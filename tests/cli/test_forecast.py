@@ -41,7 +41,7 @@ def test_a_program_that_fails_ends_it_with_the_run_that_says_why(bareline, place
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--to", "bare", "--", "./app"], "not a launcher of an MPI program"),
+        (["--to", "bare", "--", "./app"], "./app"),
         (["--to", "nowhere", "--", "mpirun", "-n", "2", "./app"], "no platform is named 'nowhere'"),
         (["--to", "bare", "--", "mpirun", "-n", "2", "./app"], "'bare' is named twice"),
         (["--to", "b", "--max-age", "soon", "--", "mpirun", "-n", "2", "./app"], "soon"),

@@ -74,7 +74,7 @@ def test_any_system_an_open_end_and_another_unit(bareline, reference, place):
         ('[[system.a]]\nprobe="null"\nmetric="time"\nunit="s"\nvalue=1\nlower=0.1', "more than 0"),
         ('[[system.a]]\nprobe="null"\nmetric="time"\nunit="s"\nvalue=1\nlower=-1.5', "lower"),
         ('[[system.a]]\nprobe="null"\nmetric="time"\nunit="s"\nvalue=1\nupper=inf', "upper"),
-        ('[[system.a]]\nprobe="null"\nmetric="time"\nunit="s"\nvalue=1e308\nupper=9', "largest"),
+        ('[[system.a]]\nprobe="null"\nmetric="time"\nunit="s"\nvalue=1e308\nupper=9', "system.a.0"),
         ('[[system.a]]\nprobe="null"\nmetric="time"\nvalue=1\nupper=1', "'system.a.0.unit'"),
         ('[[system.a]]\nprobe="null"\nmetric="time"\nunit=""\nvalue=1\nupper=1', "''"),
         ('[[system.a]]\nprobe="null"\nmetric="time"\nunit="s"\nvalue=true\nupper=1', "value"),

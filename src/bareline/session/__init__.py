@@ -1,1 +1,1 @@
-"""One execution of a study: begin, run, judge, take in."""
+"""Execute a study: begin a run, measure and judge its trials, and import existing results."""

@@ -1,7 +1,7 @@
-"""The platforms of a run in use: brought up, given their turn, made again, ended.
+"""The platforms that a run uses: start them, let one at a time measure, restart and end them.
 
-Bringing one up is an event with a duration of its own, outside of every record. An
-unforeseen error of a platform is its failure, not the run's.
+Starting a platform is an event with its own duration, which is in no record. An unexpected error of
+a platform is a failure of the platform, not of the run.
 """
 
 from __future__ import annotations
@@ -62,12 +62,13 @@ def platforms_to_build(study: Study, plan: Sequence[Trial]) -> set[str]:
 
 
 class Allocations:
-    """The platforms of a run, each acquired at its first use; a context that ends them all.
+    """The platforms of a run, each acquired at its first use; a context that ends all of them.
 
-    - `tell`: called with a platform and an event of it.
-    - `machine`: where the session measures: each platform is compared with its earlier state.
-    - `blocks_per_boot`: after so many blocks a platform that boots is made again; 0 never.
-    - `native`: platforms on which bareline's own programs run.
+    - `tell`: called with a platform and an event of this platform.
+    - `machine`: the machine of the session, which compares each platform with its earlier state.
+    - `blocks_per_boot`: the number of blocks after which a platform that boots is made again; 0:
+      never.
+    - `native`: the platforms on which bareline's own programs run.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class Allocations:
                 stack.callback(self._end, name)
 
     def remember(self, records: Mapping[int, Record]) -> None:
-        """Continue the count of boots from the end of earlier executions of the run."""
+        """Continue the numbers of boots from the end of earlier sessions of the run."""
         for record in records.values():
             name = record.trial.platform
             self._boots[name] = max(self._boots.get(name, 0), record.boot or 0)
@@ -119,7 +120,7 @@ class Allocations:
     # In use ------------------------------------------------------------------------------------
 
     def ready(self, trial: Trial) -> Allocation | Failed:
-        """Return the platform of a trial, up and alone on this machine, or why it is not."""
+        """Return the platform of a trial, started and alone on this machine, or why it is not."""
         name = trial.platform
         epoch = self._epoch(name, trial.block)
         if name in self._current and self._must_end(name, epoch):
@@ -138,7 +139,7 @@ class Allocations:
         return allocation
 
     def _must_end(self, name: str, epoch: int) -> bool:
-        """Whether a platform is broken, not the one of this epoch, or to be tried again."""
+        """Whether a platform is broken, belongs to an earlier epoch, or has to be tried again."""
         if self._epochs.get(name) != epoch:
             return True
         if self._is_broken(name):
@@ -149,35 +150,38 @@ class Allocations:
         return time.monotonic() >= again_at or (again_at < math.inf and self._waits(name))
 
     def _resume(self, name: str, allocation: Allocation) -> None:
-        """Let one platform use the machine, and no other."""
+        """Let one platform use the machine, and suspend every other platform."""
         if self._resumed != name:
             self._suspend_all()
             allocation.resume()
             self._resumed = name
 
     def boot(self, name: str) -> int | None:
-        """Return how often a platform has come up, from 1; None where its nodes stay the same."""
+        """Return how often a platform has started, from 1; None if its nodes stay the same."""
         return self._boots.get(name) if self._is_new_each_time(name) else None
 
     def broke(self, name: str, *, broken: bool) -> None:
-        """Count the trials in a row in which the platform itself broke; a good trial resets it."""
+        """Count the consecutive trials in which the platform itself broke.
+
+        - `broken`: whether it broke in this trial; a trial without failure resets the count.
+        """
         self._breaks[name] = self._breaks[name] + 1 if broken else 0
 
     def count_startup_failures(self, name: str, caveats: Collection[str]) -> None:
-        """Count launches that the platform failed to start, and repeated."""
+        """Count launches that the platform failed to start and that were repeated."""
         if STARTUP_REPEATED in caveats:
             before = self._facts.get(name, {}).get(_STARTUP_FAILURES, 0)
             self.update_facts(name, {_STARTUP_FAILURES: int(before) + 1})
 
     def forward_events(self, name: str) -> None:
-        """Pass on a platform's reports about its nodes."""
+        """Report the events that a platform has collected about its nodes."""
         allocation = self._current.get(name)
         if isinstance(allocation, Allocation):
             for text in allocation.events():
                 self.note(name, text)
 
     def give_back(self) -> None:
-        """Return lent nodes, since the next trial is far away; it acquires them again."""
+        """Return borrowed nodes, because the next trial, which acquires them again, is far away."""
         lent = [name for name in self._current if self._type(name).borrows]
         for name in lent:
             self._end(name)
@@ -185,11 +189,11 @@ class Allocations:
     # Facts -------------------------------------------------------------------------------------
 
     def facts(self, name: str) -> Mapping[str, Scalar]:
-        """Return the facts of a platform that came up; empty if it never did."""
+        """Return the facts of a platform; empty if it never started."""
         return self._facts.get(name, {})
 
     def update_facts(self, name: str, facts: Mapping[str, Scalar]) -> None:
-        """Keep the facts that a program on a platform reports, with its own facts."""
+        """Store the facts that a program on a platform reports, with the platform's own facts."""
         earlier = self._facts.get(name, {})
         if facts.items() <= earlier.items():
             return
@@ -197,7 +201,7 @@ class Allocations:
         self._run.write_facts(name, self._facts[name], self._machine.session)
 
     def _describe(self, name: str, allocation: Allocation) -> None:
-        """Write its facts with the programs' reports, and compare it with earlier sessions."""
+        """Write a platform's facts to the run, and compare them with earlier sessions."""
         kind = self._type(name)
         spec = self._specs[name]
         facts = allocation.facts()
@@ -218,22 +222,23 @@ class Allocations:
     # How long it takes -------------------------------------------------------------------------
 
     def coming_up_s(self, name: str, block: int) -> float:
-        """Estimate the time until a platform is up for a block; 0 where it is.
+        """Estimate the time in s until a platform has started for a block; 0 if it is running.
 
-        A new one is estimated by its type; the first one may also have built an image.
+        The estimate for a new platform depends on its type; the first start may include building an
+        image.
         """
         same = self._epochs.get(name) == self._epoch(name, block)
         stays = name in self._current and same and not self._is_broken(name)
         return 0.0 if stays else self.again_s(name)
 
     def again_s(self, name: str) -> float:
-        """Estimate the time to make a platform again."""
+        """Estimate the time in s to make a platform again."""
         kind = self._specs[name].type
         times_s = [s for other, s in self._coming_up_s.items() if self._specs[other].type == kind]
         return min(times_s, default=0.0)
 
     def renewals(self, name: str, block: int, last: int) -> int:
-        """Return how often a platform is made again between one block and a later one."""
+        """Return how often a platform is made again between a block and a later block."""
         return self._epoch(name, last) - self._epoch(name, block)
 
     # Coming and going --------------------------------------------------------------------------
@@ -290,7 +295,7 @@ class Allocations:
         return allocation
 
     def _came_up(self, name: str, seconds: float) -> None:
-        """Keep the time that a platform took to come up, and count its boots."""
+        """Store the time that a platform took to start, and count its boots."""
         self._coming_up_s[name] = seconds
         if self._is_new_each_time(name):
             self._boots[name] = self._boots.get(name, 0) + 1
@@ -299,7 +304,7 @@ class Allocations:
             self.note(name, text, seconds)
 
     def _waits(self, name: str) -> bool:
-        """Whether trials wait for a platform as long as its `queue_s`: no other one can run."""
+        """Whether trials wait for a platform up to its `queue_s`, because no other one can run."""
         return len(self._specs) == 1 and hasattr(self._specs[name].options, "queue_s")
 
     def _pauses_s(self, name: str, started: float) -> Iterator[float]:
@@ -314,7 +319,7 @@ class Allocations:
             yield min(pause_s, left_s)
 
     def _give_up_for_now(self, name: str, failure: Failed) -> Failed:
-        """Let the other platforms go on; later trials try again, after longer and longer times."""
+        """Let the other platforms continue; later trials try again, after increasing times."""
         later_s = _later_s(self._tries[name])
         self._tries[name] += 1
         self._again_at[name] = time.monotonic() + later_s
@@ -373,5 +378,5 @@ class Allocations:
 
 
 def _later_s(tries: int) -> float:
-    """Return the time until a platform is tried again, after so many tries."""
+    """Return the time in s until a platform is tried again, after a number of tries."""
     return min(_LATER_S * 2.0**tries, _LONGEST_S)

@@ -1,7 +1,7 @@
-"""How many of a publication's claims a run can judge, before it begins.
+"""Estimate before a run how many of a publication's claims the run can judge.
 
-The rows that a run would have are compared with the claims as measured rows are. Obstacles are put
-in the way one after the other, so that each claim that is lost is lost to one of them.
+The rows that the run would have are compared with the claims in the same way as measured rows.
+Obstacles are added one after the other, so that each lost claim is attributed to one obstacle.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ Judge = Callable[[Mapping[str, Mapping[str, Any]], Sequence[Row], str], frozense
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Number of claims that an obstacle leaves unjudged; `detail`: its place or missing part."""
+    """The number of claims that an obstacle leaves unjudged.
+
+    - `detail`: the place of the obstacle, or the missing part.
+    """
 
     obstacle: ClaimObstacle
     claims: int
@@ -58,7 +61,7 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class StudyForm:
-    """Another way to run a study: its command, how many claims it judges, how long it takes."""
+    """Another way to run a study: its command, its number of judged claims, and its duration."""
 
     command: str
     claims: int
@@ -71,7 +74,7 @@ class StudyForm:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """How many claims a run judges, of those that a run of the whole study can judge."""
+    """The number of claims that a run judges, and the number that the whole study can judge."""
 
     claims: int
     of: int
@@ -85,18 +88,18 @@ class Answers:
 
     @property
     def better(self) -> tuple[StudyForm, ...]:
-        """The forms that judge more."""
+        """The forms of the study that judge more claims than the run."""
         return tuple(form for form in self.forms if form.claims > self.claims)
 
     def lines(self, source: str) -> Iterator[str]:
-        """Describe it in lines; `source` names the publications."""
+        """Describe the numbers in lines; `source` names the publications."""
         rest = ", not:" if self.lost else ""
         yield f"this run can judge {self.claims} of {count(self.of, 'claim')} of {source}{rest}"
         yield from (f"  {lost}" for lost in self.lost)
         yield from (f"  {form}" for form in self.better)
 
     def refusal(self, study: str, source: str) -> UsageError:
-        """Return the error of a run that judges too few, with the next step."""
+        """Return the error for a run that judges too few claims, with the next step."""
         most = ""
         if self.lost:
             most = f": {max(self.lost, key=lambda lost: lost.claims)}"
@@ -110,10 +113,10 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Foresight:
-    """Looks ahead at the claims that runs of a study judge.
+    """The forecast of the claims that runs of a study can judge.
 
     - `whole`: the study at its own size.
-    - `judge`, `metrics`: the judge of claims, and their metrics.
+    - `judge`: the judge of claims; `metrics`: the metrics of the claims.
     """
 
     whole: Study
@@ -122,9 +125,9 @@ class Foresight:
     earlier: Earlier = field(default_factory=earlier_runs)
 
     def answers(self, study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> Answers:
-        """Return the claims that a run judges, its losses by obstacle, and other forms of it.
+        """Return the number of claims that a run judges, its losses by obstacle, and better forms.
 
-        - `study`: `whole` with its roles cast, at a scale or not.
+        - `study`: `whole` with platforms for its roles, at a scale or at its own size.
         """
         ideal = self._ideal(self.whole, study.roles)
         expected = list(expected_rows(study, platforms, baseline, self.metrics))
@@ -141,7 +144,7 @@ class Foresight:
     def _steps(
         self, study: Study, expected: Sequence[ExpectedRow], baseline: str
     ) -> Iterator[tuple[ClaimObstacle, frozenset[int]]]:
-        """Yield the judged claims with one more obstacle."""
+        """Yield the judged claims, each time with one more obstacle."""
         sized = self._at(study.scale)
         if study.scale is not None:
             yield ClaimObstacle.SCALE, self._ideal(sized, study.roles)
@@ -161,7 +164,7 @@ class Foresight:
         return self.whole if scale is None else self.whole.at_scale(scale)
 
     def _ideal(self, study: Study, roles: Collection[str]) -> frozenset[int]:
-        """Return the claims that are judged where real machines take some roles."""
+        """Return the claims that are judged if real machines take some roles."""
         if not roles:
             return frozenset()
         cast, specs = ideally_cast(study, roles)
@@ -172,9 +175,9 @@ class Foresight:
     def _forms(
         self, study: Study, platforms: Sequence[PlatformSpec], baseline: str, claims: int
     ) -> Iterator[StudyForm]:
-        """Yield the other scales on the same platforms, the simulated study, and real machines.
+        """Yield other scales on the same platforms, the simulated study, and real machines.
 
-        Forms of which nothing can be measured here are left out.
+        Forms that cannot be measured here at all are left out.
         """
         forms = [*self._scaled_forms(study, platforms, baseline), self._simulated_form()]
         yield from (form for form in forms if form is not None)
@@ -184,7 +187,7 @@ class Foresight:
     def _scaled_forms(
         self, study: Study, platforms: Sequence[PlatformSpec], baseline: str
     ) -> Iterator[StudyForm | None]:
-        """Yield the other scales of the study with the same roles; none if no role is cast."""
+        """Yield the other scales of the study with the same roles; empty if no role is taken."""
         if not any(role.platform for role in study.roles.values()):
             return
         given = [f"{name}={role.platform or ''}" for name, role in study.roles.items()]
@@ -196,7 +199,7 @@ class Foresight:
                 yield self._form(words, cast, platforms, baseline)
 
     def _simulated_form(self) -> StudyForm | None:
-        """Return the simulated study; None without one, or where the simulator is missing."""
+        """Return the simulated study; None without one, or if the simulator is missing."""
         name = self.whole.name + _SIMULATED
         if name not in study_names():
             return None
@@ -213,7 +216,7 @@ class Foresight:
     def _form(
         self, words: str, study: Study, platforms: Sequence[PlatformSpec], baseline: str
     ) -> StudyForm | None:
-        """Return a form of the study; None where nothing of it runs on the platforms."""
+        """Return a form of the study; None if no case of it runs on the platforms."""
         rows = expected_rows(study, platforms, baseline, self.metrics)
         judged = self.judge(_tables(study), [row.behind(OF_ROWS) for row in rows], baseline)
         asking = without_emulated(study, platforms, baseline)
@@ -228,7 +231,7 @@ class Foresight:
 def _losses(
     claims: Mapping[ClaimObstacle, int], study: Study, expected: Sequence[ExpectedRow]
 ) -> Iterator[Lost]:
-    """Yield the obstacles that leave claims unjudged, in their order, with the number of these."""
+    """Yield the obstacles that leave claims unjudged, in order, with the number of these claims."""
     for obstacle in ClaimObstacle:
         if claims.get(obstacle):
             yield Lost(obstacle, claims[obstacle], _detail(obstacle, study, expected))
@@ -239,7 +242,7 @@ def _tables(study: Study) -> dict[str, dict[str, Any]]:
 
 
 def _detail(obstacle: ClaimObstacle, study: Study, expected: Sequence[ExpectedRow]) -> str:
-    """Return the place of an obstacle: the scale, the roles, or its rows' first reason."""
+    """Return the place of an obstacle: the scale, the roles, or the reason of its first row."""
     if obstacle is ClaimObstacle.SCALE:
         return study.scale or ""
     if obstacle is ClaimObstacle.ROLE:

@@ -1,7 +1,7 @@
 """Batch systems: the commands that submit, query and cancel a job.
 
-Each is used through its own commands. A job is a script without directives; its requests are
-on the command line, where nothing is quoted twice.
+Each batch system is used through its own commands. A job is a script without directives. Its
+requests are on the command line, where no text needs quoting twice.
 
 References
 ----------
@@ -28,14 +28,13 @@ _ASK_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class JobRequest:
-    """A request to a batch system.
+    """A request for a job to a batch system.
 
-    - `options`: further options of the batch system; they come last, as most systems use the last
-      of two equal options.
-    - `resources`: a platform's own request for nodes of this system, in place of `nodes` and
-      `time_min`.
-    - `after`: job that has to end before; "" for none.
-    - `well`: whether that job has to end without an error.
+    - `options`: further options of the batch system. They come last, because most systems use the
+      last one of two equal options.
+    - `resources`: a platform's own request for nodes, which replaces `nodes` and `time_min`.
+    - `after`: the job that has to end before this job begins; "" for none.
+    - `well`: whether the job `after` has to end without an error.
     """
 
     nodes: int
@@ -47,7 +46,7 @@ class JobRequest:
 
     @property
     def dependency(self) -> str:
-        """The dependency in the syntax of all systems except LSF; "" for none."""
+        """The dependency on the job `after` in the syntax of all systems except LSF, or ""."""
         when = "afterok" if self.well else "afterany"
         return f"{when}:{self.after}" if self.after else ""
 
@@ -56,8 +55,8 @@ class JobRequest:
 class JobStanding:
     """The state of a job.
 
-    - `words`: the system's word in small letters, and its reason if it has one, for users.
-    - `waits`, `runs`: whether it waits to begin, or runs now; both are false if that is unknown.
+    - `words`: the system's name for the state in small letters, with a reason if there is one.
+    - `waits`, `runs`: whether the job waits to begin, or runs now; both are false if unknown.
     """
 
     words: str
@@ -87,8 +86,8 @@ def find_system(name: str) -> BatchSystem:
 def hand_over(system: str, request: JobRequest, path: Path) -> str:
     """Submit a script; return the job's name.
 
-    Raises ToolMissing: the system's commands are not here.
-    Raises PlatformError: it refuses the job.
+    Raises ToolMissing: the system's commands are not installed here.
+    Raises PlatformError: the batch system refuses the job.
     """
     spoken = find_system(system)
     argv = spoken.submit(request, path)
@@ -167,7 +166,7 @@ def _flux(request: JobRequest, path: Path) -> list[str]:
 
 
 def _called(path: Path) -> str:
-    """Name a job after its run, in letters that every system takes."""
+    """Return a name for the job of a run, in letters that every batch system accepts."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", f"bareline-{path.parent.name}")[:60]
 
 
@@ -250,7 +249,7 @@ def _ended(code: str) -> JobStanding:
 
 
 def _answer(argv: Sequence[str], *, gone: str) -> str | None:
-    """Return a program's output; None where it no longer knows the job."""
+    """Return a program's output; None if the program does not know the job any more."""
     _need(argv[0])
     finished = run_process(argv, env=outside_environment(), timeout_s=_ASK_S)
     if re.search(gone, finished.stderr + finished.stdout):

@@ -1,4 +1,4 @@
-"""Start a run, or go on with one: from names on the command line to a runner."""
+"""Start or continue a run: from names on the command line to a runner."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _STAND_INS = ("netns", "local", "null")
 
 
 def choose_baseline(study: Study, platforms: Sequence[PlatformSpec], given: str | None) -> str:
-    """Return the baseline: that of the command line, else of the study, else the first platform.
+    """Return the baseline: of the command line, else of the study, else the first platform.
 
-    Raises UsageError: the platform that the command line names is not part of the run.
+    Raises UsageError: the run does not have the platform that the command line names.
     """
     names = [spec.name for spec in platforms]
     if given is not None and given not in names:
@@ -54,13 +54,14 @@ def cast_study(
     *,
     anyway: bool = False,
 ) -> tuple[Study, list[str]]:
-    """Return each role of a study its platform; a default that this machine lacks takes none.
+    """Return a study with a platform for each role; an unusable default platform takes no role.
 
     - `given`, `on`, `platforms`: values of ``--as``, ``--on`` and ``--platforms``.
-    - `anyway`: go on where fewer than two roles can be measured, though nothing will be compared.
-    Gives the study as it is run, and the unmeasured roles with the reason, a line for each.
+    - `anyway`: continue if fewer than two roles can be measured, although nothing is then compared.
 
-    Raises UsageError: fewer than two roles can be measured, and the platforms were not chosen.
+    Also returns a line for each role without a platform, with the reason.
+
+    Raises UsageError: fewer than two roles can be measured, and the user did not choose platforms.
     """
     if not study.roles:
         return study.with_roles(given, on), []
@@ -80,7 +81,7 @@ def cast_study(
 
 
 def _without_defaults(study: Study, names: Collection[str]) -> Study:
-    """Return a study in which some roles have no platform by default."""
+    """Return a study in which some roles have no default platform."""
     roles = {}
     for name, role in study.roles.items():
         roles[name] = role.model_copy(update={"platform": None}) if name in names else role
@@ -94,7 +95,7 @@ def _without_platforms(
     *,
     anyway: bool,
 ) -> tuple[Study, list[str]]:
-    """Refuse a study of which no role has a platform; parameters and result of `cast_study`."""
+    """Refuse a study without a platform for any role; parameters and result as in `cast_study`."""
     left = _open_roles(study)
     if _compares_nothing(study) and not anyway:
         raise _alone(study, left, lacking, loaded)
@@ -106,7 +107,7 @@ def _open_roles(study: Study) -> list[str]:
 
 
 def _compares_nothing(study: Study) -> bool:
-    """Whether a study of several roles has platforms for fewer than two."""
+    """Whether a study of several roles has platforms for fewer than two roles."""
     taken = len(study.roles) - len(_open_roles(study))
     return len(study.roles) > 1 and taken < _FEWEST_ROLES
 
@@ -132,10 +133,10 @@ def _left_line(name: str, lacking: Mapping[str, Availability]) -> str:
 
 
 def without_emulated(study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> Study:
-    """Return a published study that asks emulated processors for networks and files only.
+    """Return a study that measures only networks and files on emulated processors.
 
-    Their computations are not compared, and take minutes. Without a publication, or where the
-    baseline is emulated itself, the study is left as it is.
+    Computations on such processors are not compared and take minutes. The study is unchanged if it
+    has no publication, or if the baseline itself is emulated.
     """
     types = load_platform_types()
     names = [spec.name for spec in platforms if types[spec.type].emulated(spec)]
@@ -147,7 +148,7 @@ def without_emulated(study: Study, platforms: Sequence[PlatformSpec], baseline: 
 def _availability(
     name: str, loaded: Mapping[str, PlatformSpec], wrong: Mapping[str, PlatformError]
 ) -> Availability:
-    """Return whether a platform can be used here; the reason begins with its name."""
+    """Return whether a platform can be used here; the reason begins with the platform's name."""
     if name in wrong:
         return Availability(False, str(wrong[name]))
     if name not in loaded:
@@ -162,7 +163,7 @@ def _alone(
     lacking: Mapping[str, Availability],
     platforms: Mapping[str, PlatformSpec],
 ) -> UsageError:
-    """Explain that a study would compare nothing here, and the one step that mends most of it."""
+    """Return the error for a study that would compare nothing, with the most useful next step."""
     taken = [role.platform for role in study.roles.values() if role.platform]
     fewer = _FEWEST_ROLES - len(taken)
     free = _stand_ins(platforms, taken)
@@ -184,7 +185,7 @@ def _alone(
 
 
 def _stand_ins(platforms: Mapping[str, PlatformSpec], taken: Collection[str]) -> Iterator[str]:
-    """Yield the platforms that may take any role here, those of the most nodes first."""
+    """Yield the platforms that can take any role here, those with the most nodes first."""
     specs = sorted(platforms.items(), key=lambda item: -item[1].capacity.nodes)
     for name, spec in specs:
         if name not in taken and spec.type in _STAND_INS and availability_of(spec).ok:
@@ -192,9 +193,9 @@ def _stand_ins(platforms: Mapping[str, PlatformSpec], taken: Collection[str]) ->
 
 
 def refuse_unusable(platforms: Sequence[PlatformSpec]) -> None:
-    """Refuse platforms that are known to be unusable here, before anything is made.
+    """Refuse platforms that are known to be unusable here, before anything is created.
 
-    Raises UsageError: one cannot be acquired, with the remedy.
+    Raises UsageError: a platform cannot be acquired; the error has the remedy.
     """
     for spec in platforms:
         available = availability_of(spec)
@@ -208,7 +209,7 @@ def refuse_unusable(platforms: Sequence[PlatformSpec]) -> None:
 
 
 def default_folder(study: Study) -> Path:
-    """Name a run directory that does not exist yet, below ``runs``."""
+    """Return the path of a run directory below ``runs`` that does not exist yet."""
     from bareline.store.naming import RUNS
 
     stem = f"{study.name}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
@@ -225,12 +226,12 @@ def create_run(
     control: str = "",
     seed: int | None = None,
 ) -> Run:
-    """Make a run directory from which everything can be planned again.
+    """Create a run directory with everything that is necessary to plan the run again.
 
-    - `control`: which of the platforms is the baseline once more, as `with_control` added it.
+    - `control`: the name of the platform that `with_control` added as a second baseline.
 
     Raises StudyError: no case of the study runs on these platforms.
-    Raises StoreError: the directory cannot be made.
+    Raises StoreError: the directory cannot be created.
     """
     # `ab` launches its commands for the first time before it needs these.
     from bareline.session.machine import versions
@@ -258,14 +259,14 @@ def create_run(
 
 
 def seed_of(study: Study, given: int | None) -> int:
-    """Return the seed of a run: of the command line, of the study, or a fresh one."""
+    """Return the seed of a run: from the command line, from the study, or a new one."""
     if given is not None:
         return given
     return fresh_seed() if study.seed is None else study.seed
 
 
 def cases_per_turn(study: Study, platforms: Sequence[PlatformSpec]) -> int:
-    """Return how many cases a platform takes in a turn, as the study or a platform asks."""
+    """Return how many cases a platform runs in a row, as the study or a platform requests."""
     if study.cases_per_turn is not None:
         return study.cases_per_turn
     types = load_platform_types()
@@ -273,7 +274,7 @@ def cases_per_turn(study: Study, platforms: Sequence[PlatformSpec]) -> int:
 
 
 class PlannedTrial(TypedDict):
-    """``run --dry-run``: a trial of the plan."""
+    """A row of ``run --dry-run``: a trial of the plan."""
 
     trial: int
     block: int
@@ -295,7 +296,7 @@ def plan_rows(
     *,
     control: str = "",
 ) -> list[PlannedTrial]:
-    """List a plan's trials in their order, for ``--dry-run``: one of many without a seed."""
+    """Return a plan's trials in their order; without a seed, in one of many possible orders."""
     study = study.changed(cases_per_turn=cases_per_turn(study, platforms))
     trials = make_plan(study, platforms, seed=seed_of(study, seed))
     return [_planned_row(trial, control) for trial in trials]

@@ -1,12 +1,16 @@
 """Calibrate a simulated network from a run, and compare the simulation with the same run.
 
-The curve is the measured ping-pong between two nodes; their capacity in both directions is the rate
-of the largest crossing messages, where the run has any. The processor's work for a message comes
-from the rate of messages by their size: a sender that is busy with each for t seconds sends 1/t a
-second. Its work for a received message was measured by itself. How fast the processors
-compute comes from the computation of the kernels in the run: one factor to this machine's, for all
-of them. Nothing else is fitted; everything else that the run measured and that runs simulated is
-then simulated and compared, and the errors go with the platform.
+- The time of a message by size is the measured ping-pong between two nodes.
+- The nodes' capacity in both directions is the rate of the largest messages that cross each other,
+  if the run measured it.
+- The processor's work for sending a message comes from the rate of messages by size: a sender that
+  is busy for t seconds per message sends 1/t messages a second. The work for receiving a message
+  was measured separately.
+- The speed of the processors comes from the kernels' computation in the run: one factor to this
+  machine's speed, for all kernels.
+
+Nothing else is fitted. All other measurements of the run that can be simulated are simulated and
+compared, and the platform stores the errors.
 """
 
 from __future__ import annotations
@@ -50,7 +54,7 @@ _LINK_BOUND = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A simulated platform made from a run, and how well it agrees with that run."""
+    """A simulated platform made from a run, with its deviations from this run."""
 
     table: dict[str, Any]
     checks: tuple[Agreement, ...]
@@ -58,7 +62,7 @@ class Calibration:
 
     @property
     def error(self) -> float | None:
-        """Largest median absolute error of a probe that the platform was not made of."""
+        """The largest median absolute error of a probe that was not used to make the platform."""
         errors: dict[str, list[float]] = defaultdict(list)
         for check in self.checks:
             if check.probe not in (_PING_PONG, _RATE, _OVERHEAD, *_BOTH_WAYS):
@@ -82,13 +86,13 @@ def calibrate(
 ) -> Calibration:
     """Make a simulated platform from the measurements of a run on one of its platforms.
 
-    - `runs`: the run, and further runs of the same platform: each probe is taken from the first
-      run that has it. Only the first run is compared with the simulation.
-    - `platform`: which one; needed when the run has several.
-    - `eager_bytes`: message size from which the MPI library lets sender and receiver meet first.
-    - `note`: takes how many trials of a run were disturbed and left out.
+    - `runs`: the run, and further runs of the same platform. Each probe is used from the first run
+      that has it. Only the first run is compared with the simulation.
+    - `platform`: the name of the platform; necessary if the run has several.
+    - `eager_bytes`: message size from which the MPI library synchronizes sender and receiver first.
+    - `note`: called with the number of trials of a run that were disturbed and left out.
 
-    Raises AnalysisError: the run lacks a necessary measure; the hint is the measure to add.
+    Raises AnalysisError: the run lacks a necessary measurement; the hint is the measure to add.
     """
     all_records = [_undisturbed(run, note) for run in runs]
     records = all_records[0]
@@ -121,7 +125,7 @@ def calibrate(
 
 
 def _check_row(check: Agreement) -> list[Any]:
-    """Return a check as the platform's table has it."""
+    """Return a check in the form of the platform's table."""
     measured = _rounded(check.measured, 6)
     simulated = _rounded(check.simulated, 6)
     return [check.probe, check.ranks, check.where, check.unit, measured, simulated]
@@ -151,7 +155,7 @@ def _choose(records: Records, given: str | None) -> str:
 def _between_nodes(
     tables: Sequence[pl.DataFrame], probe: str, metric: str = ""
 ) -> Iterator[tuple[int, float, str]]:
-    """Yield size, value and unit of a probe's points between nodes, of the first that has any."""
+    """Yield size, value and unit of a probe's points between nodes, from the first such table."""
     wanted = pl.col("metric") == metric if metric else pl.col("headline")
     # Nodes are 0 where the study left them to the platform.
     apart = (pl.col("ranks") == 2) & (pl.col("nodes") != 1)
@@ -176,9 +180,9 @@ def _curve(tables: Sequence[pl.DataFrame], platform: str) -> _Curve:
 
 
 def _both_ways(tables: Sequence[pl.DataFrame], curve: _Curve) -> float | None:
-    """Return a node's capacity in both directions together; None where it is twice one direction.
+    """Return a node's capacity in both directions together; None if it is twice one direction.
 
-    A processor that moves every byte itself moves no more when they come from two sides.
+    A processor that itself moves every byte does not move more if bytes come from two sides.
     """
     largest = []
     for probe in _BOTH_WAYS:
@@ -196,7 +200,7 @@ def _both_ways(tables: Sequence[pl.DataFrame], curve: _Curve) -> float | None:
 
 
 def _byte_s(curve: _Curve) -> float:
-    """Return the time in s of a byte of the largest message, beyond an empty one's latency."""
+    """Return the time in s of a byte of the largest message, without an empty message's latency."""
     _, empty_s = curve[0]
     size, largest_s = curve[-1]
     return (largest_s - empty_s) / size
@@ -205,15 +209,16 @@ def _byte_s(curve: _Curve) -> float:
 def _overheads(
     tables: Sequence[pl.DataFrame], curve: _Curve, eager_bytes: int
 ) -> dict[str, list[list[float]]]:
-    """Return how long sender and receiver are busy with a message, and when it leaves, by its size.
+    """Return by message size how long sender and receiver are busy, and when the message leaves.
 
-    The rate gives the time of the busier of both, which is taken to be the sender: writing to a
-    socket or a queue does more of the work than finding the message there. The receiver's work for
-    a message that has arrived was measured by itself. Both together may exceed the one-way time:
-    then a message is delivered before its sender is done, and leaves earlier by as much.
+    The rate gives the time of the busier of the two processes. This is assumed to be the sender,
+    because writing to a socket or a queue is more work than finding the message there. The
+    receiver's work for a message that has arrived was measured separately. The two times together
+    may exceed the one-way time: then a message is delivered before its sender has finished, and
+    leaves earlier by this excess.
 
-    Where it was not measured, the receiver takes as long as the sender if the one-way time leaves
-    that. Without a rate nothing is known.
+    If the receiver's work was not measured, the receiver takes as long as the sender, limited by
+    the one-way time. Without a rate nothing is known.
     """
     # As far as the sender limits the rate, and not the link.
     busy = []
@@ -239,7 +244,7 @@ def _overheads(
 
 
 def _small_as_one(points: _Curve, eager_bytes: int) -> _Curve:
-    """Return small messages the least cost of any; larger ones keep theirs while sent at once."""
+    """Return the points below `eager_bytes`, with the least time for all small messages."""
     small = [seconds for size, seconds in points if size <= _SMALL_BYTES]
     if not small:
         return []
@@ -251,7 +256,7 @@ def _small_as_one(points: _Curve, eager_bytes: int) -> _Curve:
 def _by_size(tables: Sequence[pl.DataFrame], probe: str, metric: str = "") -> _Curve:
     """Return size and value of a probe's messages that are not empty.
 
-    Of one size the better one.
+    If a size has several values, the better one counts.
     """
     better = min if metric else max
     values: dict[int, float] = {}

@@ -1,4 +1,4 @@
-"""The records of a case on a platform so far."""
+"""The existing records of a case on a platform."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from bareline.vocabulary.model import Measured, Record, format_point
 
 @dataclass(slots=True)
 class CaseRecords:
-    """A case on a platform, with its planned launches and its records so far.
+    """A case on a platform, with its planned launches and its existing records.
 
-    - `absent_since`: the first block in which its program was not there.
+    - `absent_since`: the first block in which the case's program was not installed.
     """
 
     planned: int = 0
@@ -23,7 +23,7 @@ class CaseRecords:
     absent_since: int | None = None
 
     def add(self, record: Record) -> None:
-        """Add a record, of any block."""
+        """Add a record of any block."""
         self.records.append(record)
         self.seconds += record.duration_s
         if record.skipped:
@@ -36,12 +36,12 @@ class CaseRecords:
         return (record for record in self.records if record.trial.block < block)
 
     def measured_before(self, block: int) -> Record | None:
-        """Return the first record of an earlier block that was measured."""
+        """Return the first measured record of an earlier block; None without one."""
         measured = (record for record in self.before(block) if record.status == "measured")
         return next(measured, None)
 
     def values_before(self, block: int, metric: str) -> Any:
-        """Return an array of a metric's values before a block, of shape (points, trials).
+        """Return a metric's values before a block as an array of shape (points, trials).
 
         None without a measured trial.
         """

@@ -1,7 +1,7 @@
-"""``bareline import --per-commit``: a run for each commit, so that they make a history.
+"""``bareline import --per-commit``: one run for each commit, so that the runs are a history.
 
-The results of two commits are not repetitions of each other. An output may name its commit, as
-asv's do; otherwise each file is one commit, and has its name.
+The results of two commits are not repetitions. An output may name its commit, as asv's outputs do.
+Otherwise each file counts as one commit, which has the name of the file.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def import_commits(
 ) -> list[Intake]:
     """Read existing outputs into a run for each commit, below a folder.
 
-    A run has the name of its commit, or of its file where the file names no commit. A missing run
-    is made. Its date is the date of the commit where outputs contain it, since commits may be
-    measured in any order. Nothing is written unless every file is of a known format. Parameters and
-    errors are the same as of `import_files`.
+    A run has the name of its commit, or of its file if the file names no commit. A missing run is
+    created. Its date is the date of the commit if outputs contain it, because commits may be
+    measured in any order. Nothing is written unless every file has a known format. Parameters and
+    errors are as in `import_files`.
     """
     check_platform(platform, ranks)
     for _ in found_in(files, skip_unknown=skip_unknown, skipped=[]):
@@ -76,7 +76,7 @@ def _commit_of(trial: FoundTrial) -> Commit:
 def run_name(commit: Commit) -> str:
     """Return the name of the folder of a commit's run.
 
-    Raises UsageError: it has no letter or digit that a name could be made of.
+    Raises UsageError: the commit's name has no letter or digit.
     """
     name = commit.id[:_SHORT] if _HASH.fullmatch(commit.id) else commit.id
     name = _UNFIT.sub("-", name).strip("-.")[:100]

@@ -1,4 +1,4 @@
-"""When an imported launch was made: by its output, by the user, or by the time of its file."""
+"""The date of an imported launch: from its output, from the user, or the timestamp of its file."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from bareline.vocabulary.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class LaunchDate:
-    """When a launch began, and where that is from."""
+    """The time when a launch began, with the source of this date."""
 
     began: datetime
     source: DateSource
 
     @property
     def text(self) -> str:
-        """The date as records have it (ISO 8601, UTC)."""
+        """The date in the form of records (ISO 8601, UTC)."""
         return self.began.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
@@ -29,13 +29,13 @@ def launch_date(
     file: Path,
     committed: datetime | None = None,
 ) -> LaunchDate:
-    """Return when a launch began.
+    """Return when a launch began, from the best of several dates.
 
-    - `committed`: when the commit that it measured was made, in a history of commits, which may be
-      measured in any order.
-    - `printed`: printed in its output, which is nearest to the truth.
-    - `given`: given by the user for outputs without a date.
-    - `file`: dated when it was last written, or copied.
+    - `printed`: the date in the output of the launch, which is the most accurate one.
+    - `given`: the date that the user gives for outputs without a date.
+    - `file`: the file, whose timestamp is the time when it was last written or copied.
+    - `committed`: the date of the measured commit, in a history of commits, which may be measured
+      in any order.
     """
     if committed is not None:
         return LaunchDate(committed, DateSource.COMMIT)
@@ -51,7 +51,7 @@ def launch_date(
 
 
 def parse_date(text: str) -> datetime:
-    """Return the moment that ``2024-02-05`` or ``2024-02-05T10:30`` names, in UTC without a zone.
+    """Return the moment that ``2024-02-05`` or ``2024-02-05T10:30`` names; UTC without a zone.
 
     Raises UsageError: the text is not a date.
     """

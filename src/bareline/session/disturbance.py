@@ -1,4 +1,4 @@
-"""Reports the beginning and the end of disturbances while a run is measured."""
+"""Report when disturbances begin and end while a run is measured."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _BEGINS = 3
 
 
 class DisturbanceWatch:
-    """Looks at trials one after the other; a single disturbed trial is counted, not announced.
+    """Watches trials one after the other; a single disturbed trial is counted, not reported.
 
-    - `note`: takes the platform of the trial, and the disturbance.
+    - `note`: called with the platform of the trial, and the disturbance.
     """
 
     def __init__(self, note: Callable[[str, str], None]) -> None:
@@ -29,7 +29,7 @@ class DisturbanceWatch:
         self._disturbed = 0
 
     def see(self, record: Record) -> None:
-        """Take a trial into account."""
+        """Include a trial in the watch."""
         kinds = tuple(kind for code, kind in DISTURBANCES.items() if code in record.caveats)
         self._latest.append(kinds)
         disturbed = sum(map(bool, self._latest))

@@ -1,4 +1,4 @@
-"""The values of a run before it begins: rows with a planted ratio, or with an obstacle."""
+"""The values of a run before it begins: rows with an assumed ratio, or with an obstacle."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PLANTED = 2.0
 
 
 class ClaimObstacle(StrEnum):
-    """Why a run cannot judge some claims, as words that follow their number."""
+    """The reason why a run cannot judge some claims, as words that follow their number."""
 
     SCALE = "left out at this scale"
     ROLE = "of a role that no platform takes"
@@ -51,11 +51,11 @@ OF_ROWS = (
 
 @dataclass(frozen=True, slots=True)
 class ExpectedRow:
-    """A value that a run would deliver.
+    """A value that a run would measure.
 
-    - `row`: the row of the value, with its planted ratio.
-    - `obstacle`, `detail`: why there will be no ratio; None where there will be one.
-    - `simulated`: whether its ratio comes from a simulation.
+    - `row`: the row of the value, with an assumed ratio.
+    - `obstacle`, `detail`: the reason why there will be no ratio; None if there will be one.
+    - `simulated`: whether the ratio comes from a simulation.
     """
 
     row: Row
@@ -76,7 +76,7 @@ class ExpectedRow:
 class _Side:
     """A platform, its number in the plan, and its known properties before it is measured.
 
-    - `emulated`: why its processors are emulated; empty where they are not, as far as is known.
+    - `emulated`: why the platform's processors are emulated; empty if they are not known to be.
     """
 
     number: int
@@ -92,7 +92,7 @@ class _Side:
 def expected_rows(
     study: Study, platforms: Sequence[PlatformSpec], baseline: str, metrics: Collection[str]
 ) -> Iterator[ExpectedRow]:
-    """Yield the values of some metrics that a cast study would deliver on platforms."""
+    """Yield the values of some metrics that a study would measure on platforms."""
     everywhere = study.without_computing_on([])
     choice = choose(everywhere, platforms)
     types = load_platform_types()
@@ -107,7 +107,7 @@ def expected_rows(
 
 
 def ideally_cast(study: Study, roles: Collection[str]) -> tuple[Study, list[PlatformSpec]]:
-    """Return a study whose roles, or some, are taken by real machines with enough nodes."""
+    """Return a study in which real machines with enough nodes take all or some roles."""
     given = []
     tables = {}
     for number, role in enumerate(study.roles):
@@ -132,7 +132,7 @@ class _Pair:
     metrics: frozenset[str]
 
     def rows(self) -> Iterator[ExpectedRow]:
-        """Yield the values of each case that the study asks for on the platform."""
+        """Yield the values of each case that the study requests on the platform."""
         omitted = self.choice.left_out
         reasons = {(row.platform, row.case): row.reason for row in omitted}
         numbers = {case: number for number, case in enumerate(self.choice.cases)}
@@ -152,7 +152,7 @@ class _Pair:
                 yield from self._values(case, cell.layout.nodes, obstacle, detail)
 
     def _missing(self, case: Case, reasons: Mapping[tuple[str, Case], str]) -> str:
-        """Describe why a case is left out on one of the sides; empty where it is not."""
+        """Return why a case is left out on either platform; empty if it is measured on both."""
         for side in (self.platform, self.base):
             reason = reasons.get((side.name, case))
             if reason:
@@ -162,7 +162,7 @@ class _Pair:
     def _obstacle(
         self, case: Case, cell: PlanCell, base: PlanCell
     ) -> tuple[ClaimObstacle | None, str]:
-        """Return why a case that both sides run will have no ratio."""
+        """Return why a case that both platforms run will have no ratio."""
         sides = (self.platform, self.base)
         if self.study.layouts == "equal" and cell.layout != base.layout:
             layouts = f"{self.platform.name} {cell.layout}, {self.base.name} {base.layout}"
@@ -206,7 +206,7 @@ class _Pair:
 
 
 def _points(params: object) -> list[Mapping[str, Scalar]]:
-    """Return the points of a case, as far as its parameters name them."""
+    """Return the points of a case that are known from its parameters."""
     sizes = getattr(params, "sizes", None)
     if callable(sizes):
         return [{"size_bytes": size} for size in sizes()]

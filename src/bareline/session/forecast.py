@@ -1,9 +1,9 @@
-"""The time of a program elsewhere, in steps: profile it, measure the ladder it needs, check.
+"""Forecast a program's time on another platform: profile it, measure benchmarks, check.
 
-Each step is a run directory like any other, named after its measurement, so that the same question
-finds the existing parts: a run that was killed goes on, and one that is complete is used again
-while it is fresh: young enough, and of the same machine. The prediction
-from them is `bareline.predict.questions.answer`'s, as for `bareline predict`.
+Each step is an ordinary run directory with a name made from its measurement. So the same question
+finds the existing steps: an interrupted run continues, and a complete run is used again while it is
+recent and of the same machine. `bareline.predict.questions.answer` makes the prediction from the
+steps, as for `bareline predict`.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ _HASHED_BYTES = 64 << 20
 
 
 class StepRow(TypedDict):
-    """``forecast --dry-run``: a step.
+    """A row of ``forecast --dry-run``: a step.
 
-    - `run`: the run directory that is used or goes on; null where one is made.
-    - `expected_s`, `at_least_s`, `at_most_s`: its wall time; null where it is not known before the
-      program was profiled, or nothing is left to do.
+    - `run`: the run directory that is used or continued; null if one is created.
+    - `expected_s`, `at_least_s`, `at_most_s`: the wall time of the step; null if it is not known
+      before the program was profiled, or if nothing is left to do.
     """
 
     step: str
@@ -71,11 +71,12 @@ class StepRow(TypedDict):
 
 
 class Forecast(TypedDict):
-    """``forecast``: the predicted time of a program on a platform.
+    """The output of ``forecast``: the predicted time of a program on a platform.
 
-    - `profile`, `ladder`, `check`: the launch and the runs that it rests on.
-    - `prediction`: as ``predict`` prints it; its `measured_s` with ``--check``.
-    - `changes`: the platform's changes of the program's calls.
+    - `profile`, `ladder`, `check`: the profiled launch, the run of the benchmarks (the ladder), and
+      the run of the check, on which the prediction is based.
+    - `prediction`: as ``predict`` prints it; `measured_s` only with ``--check``.
+    - `changes`: how the platform changes the program's calls.
     """
 
     profile: str
@@ -87,10 +88,10 @@ class Forecast(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class StepState:
-    """The state of a step: `run` is its run directory, where there is a usable one.
+    """The state of a step; `run` is its run directory if there is a usable one.
 
     - `measures`: whether launches are left to do.
-    - `words`: why, for people.
+    - `words`: the reason, for people.
     """
 
     run: Run | None
@@ -100,9 +101,9 @@ class StepState:
 
 @dataclass(frozen=True)
 class ForecastStep:
-    """One run of a forecast: a study on platforms, in a run directory named after both.
+    """One run of a forecast: a study on platforms, in a run directory with a name made from both.
 
-    - `profiled`: whether it launches the program, under the profiler.
+    - `profiled`: whether the run launches the program under the profiler.
     """
 
     title: str
@@ -113,7 +114,7 @@ class ForecastStep:
 
     @property
     def estimate(self) -> WallTime:
-        """How long it takes."""
+        """The expected duration of the step."""
         return wall_time(self.study, make_plan(self.study, self.platforms), self._exact)
 
     @property
@@ -121,7 +122,7 @@ class ForecastStep:
         return exact_among(self.platforms)
 
     def standing(self, max_age_s: float) -> StepState:
-        """Look whether an earlier run of the same is there, whole and fresh."""
+        """Return the state of the step: whether an equal, complete and recent run exists."""
         run = self._latest()
         if run is None:
             return StepState(None, True, "not measured yet")
@@ -135,7 +136,7 @@ class ForecastStep:
         return StepState(run, False, f"{run.path} is used again, {age} old")
 
     def _why_useless(self, run: Run) -> str:
-        """Return why nothing can be predicted from the launches of a whole run; "" where it can."""
+        """Return why nothing can be predicted from the launches of a complete run; "" if it can."""
         if not self.profiled:
             return ""
         try:
@@ -146,7 +147,7 @@ class ForecastStep:
         return ""
 
     def begin(self, baseline: str) -> Run:
-        """Make a run directory for it."""
+        """Create a run directory for the step."""
         return create_run(self.study, self.platforms, self._free_path(), baseline=baseline)
 
     def _candidates(self) -> list[Path]:
@@ -170,7 +171,7 @@ class ForecastStep:
         return path
 
     def _why_stale(self, run: Run, max_age_s: float) -> str:
-        """Return why a run is not used again; "" where it is."""
+        """Return why a run is not used again; "" if it is."""
         age_s = _age_s(run)
         if age_s > max_age_s:
             return f"is {format_duration(age_s)} old"
@@ -197,7 +198,7 @@ def _age_s(run: Run) -> float:
 
 
 def _changed_mpi(spec: PlatformSpec, facts: Mapping[str, Scalar]) -> str:
-    """Return the MPI library of a run where this machine has another one now; "" elsewhere."""
+    """Return the MPI library of a run if this machine now has a different one; else ""."""
     choice = getattr(spec.options, "mpi", None)
     if not load_platform_types()[spec.type].here or not isinstance(choice, str) or not facts:
         return ""
@@ -210,10 +211,10 @@ def _changed_mpi(spec: PlatformSpec, facts: Mapping[str, Scalar]) -> str:
 
 @dataclass(frozen=True)
 class Question:
-    """The question: a program's time on platforms, from its profile on another one.
+    """The question: a program's time on platforms, from its profile on another platform.
 
-    - `folder`: where the program runs.
-    - `runs`: where run directories are made.
+    - `folder`: the folder in which the program runs.
+    - `runs`: the folder in which run directories are created.
     """
 
     program: MpiProgram
@@ -224,16 +225,16 @@ class Question:
 
     @cached_property
     def profiling(self) -> ForecastStep:
-        """The program on the base, under the profiler."""
+        """The step that runs the program on the base platform under the profiler."""
         return self._launched("profile", (self.base,))
 
     @cached_property
     def checking(self) -> ForecastStep:
-        """The program on the targets, to check the prediction."""
+        """The step that runs the program on the target platforms, to check the prediction."""
         return self._launched("check", self.targets)
 
     def ladder(self, profile: Profile) -> ForecastStep:
-        """The ladder that the profile needs, on all platforms."""
+        """Return the step that measures the profile's necessary benchmarks on all platforms."""
         study = study_from_toml(parse_toml(plan_study(profile)), where="forecast")
         platforms = (self.base, *self.targets)
         measures = [measure.model_dump(mode="json") for measure in study.measures]
@@ -249,7 +250,7 @@ class Question:
     def _stem(
         self, title: str, name: str, measured: object, platforms: Sequence[PlatformSpec]
     ) -> Path:
-        """Return a run directory's name: a word for people, and a checksum of its measures."""
+        """Return a path for a run directory: a word for people, and a checksum of its measures."""
         tables = [[spec.name, spec.to_dict()] for spec in platforms]
         text = json.dumps([measured, tables], sort_keys=True, default=str)
         digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
@@ -258,7 +259,7 @@ class Question:
 
     @property
     def _sum_of_program(self) -> str:
-        """Return a sum of the program's file: one that was built again is another program."""
+        """The checksum of the program's file: a program that was built again is a different one."""
         path = self.folder / self.program.words[0]
         try:
             with path.open("rb") as file:
@@ -270,7 +271,7 @@ class Question:
 def launches_of(run: Run, platform: str) -> Application:
     """Return the profiled launches of a step's run on a platform.
 
-    Raises AnalysisError: none is of use, with the reason.
+    Raises AnalysisError: no launch is usable; the error has the reason.
     """
     by_name = applications(read_runs([run]))
     (name,) = by_name
@@ -291,7 +292,8 @@ def predicted(
 ) -> Prediction:
     """Return the prediction for a platform, with the measurement there.
 
-    Raises BarelineError: the ladder does not carry it, or its launches contradict themselves.
+    Raises BarelineError: the ladder lacks benchmarks that the program needs, or its launches are
+        contradictory.
     """
     prediction = answer(profile, read_runs([ladder]), base=base, to=to)
     if check is None:

@@ -1,7 +1,7 @@
-"""The records of a run so far, and their consequences: the rest, hopeless cases, the time left.
+"""The records of a run and their consequences: remaining trials, hopeless cases, time left.
 
-Every decision depends on the plan and on records alone, so that a continued run decides as the
-uninterrupted one would have.
+Every decision depends only on the plan and on records, so that a continued run decides in the same
+way as an uninterrupted run.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ Emulates = Callable[[str], bool | None]
 class History:
     """The records of a run, and their consequences for the rest of the plan.
 
-    A repeated trial on an `exact` platform gives the same values. The `control` is the baseline
-    once more: it shares the baseline's fate, and no case goes on for its sake. At a planned look
-    `answered` returns whether the run's records answer the question.
+    A repeated trial on an `exact` platform has the same values. The `control` is the baseline under
+    a second name: it ends with the baseline, and no case continues for the control alone. At a
+    planned look, `answered` returns whether the run's records answer the question.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class History:
         self._spent_s: dict[int, float] = defaultdict(float)
 
     def add(self, record: Record) -> None:
-        """Take a record into account; raises StoreError where another bareline planned it."""
+        """Add a record; raises StoreError if another version of bareline planned it."""
         trial = record.trial
         if not self._is_planned(trial):
             raise StoreError(
@@ -109,7 +109,7 @@ class History:
         return self._cells[trial.case][trial.platform]
 
     def spent(self, record: Record) -> None:
-        """Take the time into account that a trial took, though another of its records counts."""
+        """Count the time of a trial's repetition whose record does not count."""
         self._spent_s[record.trial.block] += record.duration_s
 
     @property
@@ -119,10 +119,7 @@ class History:
         return not budget_s or sum(self._spent_s.values()) < budget_s
 
     def wanted(self, probe: str) -> Collection[str]:
-        """Return the metrics of a probe that decisions look at.
-
-        A run may have millions of further trials.
-        """
+        """Return the metrics of a probe that decisions use, of possibly millions of values."""
         measured = self._study.find_probe(probe)
         if self._study.precision_of(measured.layer) > 0:
             return (measured.headline,)
@@ -133,7 +130,7 @@ class History:
         return (self._blocks[block] for block in range(self._study.launches))
 
     def blocks_done(self) -> int:
-        """Return how many blocks are complete: nothing is left to do in them, nor before them."""
+        """Return the number of complete blocks, in which and before which nothing is left to do."""
         complete = 0
         for block in sorted(self._blocks):
             left = self._without_record(self._blocks[block])
@@ -147,10 +144,10 @@ class History:
         return [trial for trial in trials if trial.index not in self.records]
 
     def unneeded(self, trial: Trial) -> str:
-        """Describe why a trial is not needed any more, or nothing if it is.
+        """Return why a trial is no longer needed; empty if it is needed.
 
-        A case ends on all platforms at once, so that its blocks stay complete; but where a trial
-        repeats exactly the first one is all.
+        A case ends on all platforms at once, so that its blocks stay complete. Of trials that
+        repeat exactly, only the first is needed.
         """
         cell = self._cell_of(trial)
         if trial.platform in self._exact and cell.measured_before(trial.block):
@@ -172,7 +169,7 @@ class History:
         return self._decided[key]
 
     def _answered_at(self, block: int) -> int | None:
-        """Return the planned look up to a block that answered the question; None where none did."""
+        """Return the planned look up to a block that answered the question; None without one."""
         if self._answered is None:
             return None
         for look in (self._study.looks or [])[:-1]:
@@ -189,7 +186,8 @@ class History:
     def _meets_emulation(self, trial: Trial, emulates: Emulates) -> bool:
         """Return whether an emulated processor would be compared with a real one.
 
-        Nor are the real one's case and its control's needed once nothing else is compared with it.
+        True also for the real one's case and its control's if only emulated ones are compared with
+        it.
         """
         if self._baseline is None or emulates(self._baseline) is not False:
             return False
@@ -202,7 +200,7 @@ class History:
         return bool(compared) and all(map(emulates, compared))
 
     def _emulates(self, trial: Trial, platform: str) -> bool | None:
-        """Return whether a platform's processor was software in the blocks before a trial's."""
+        """Return whether a platform's processor was emulated in blocks before a trial's block."""
         cell = self._cells[trial.case].get(platform)
         record = cell.measured_before(trial.block) if cell else None
         return None if record is None else "emulated-cpu" in record.caveats
@@ -220,7 +218,7 @@ class History:
         return ""
 
     def _is_precise(self, block: int, case: Case) -> bool:
-        """Whether a case has the precision that the study aims at on all platforms."""
+        """Whether a case has the study's target precision on all platforms."""
         probe = self._study.find_probe(case.probe)
         target = self._study.precision_of(probe.layer)
         if not target or block < MIN_LAUNCHES:
@@ -238,7 +236,7 @@ class History:
         return True
 
     def hopeless(self, trial: Trial) -> str:
-        """Describe why a trial would only time out again, or nothing if it may work."""
+        """Return why a trial would only exceed its time limit again; empty if it may work."""
         before = list(self._cell_of(trial).before(trial.block))
         latest = [_failed_stage(record) for record in before[-_TIMEOUTS_IN_A_ROW:]]
         given_up = latest[-1:] == [Stage.GIVEN_UP]
@@ -247,7 +245,7 @@ class History:
         return ""
 
     def budgets(self, trial: Trial) -> float:
-        """Return the factor of a case's time budget: fourfold for each earlier one too short."""
+        """Return the factor of a case's time budget, fourfold for each one that was too short."""
         short: set[int] = set()
         for cell in self._cells[trial.case].values():
             for record in cell.before(trial.block):
@@ -256,9 +254,9 @@ class History:
         return min(_LONGER ** len(short), _LONGEST)
 
     def eta_s(self, block: int, platforms: Allocations, pause_s: float) -> float | None:
-        """Estimate the time until the run ends from this block on; None before something is known.
+        """Estimate the time in s from a block to the end of the run; None before anything is known.
 
-        `platforms` knows how long they take to come up; `pause_s` is the mean between two trials.
+        `platforms` estimates the times to start; `pause_s` is the mean time between two trials.
         """
         mean_s = self._mean_s()
         if mean_s is None:
@@ -281,7 +279,7 @@ class History:
         return total_s + pause_s * pauses
 
     def _mean_s(self) -> float | None:
-        """Return the mean time of a trial so far; None without any."""
+        """Return the mean duration of the recorded trials in s; None without any."""
         seconds = 0.0
         count = 0
         for cells in self._cells.values():
@@ -294,13 +292,13 @@ class History:
         return set().union(*self._cells.values())
 
     def _is_repeated(self, trial: Trial) -> bool:
-        """Whether later blocks have the trial: no exact repetition, and no profile taken once."""
+        """Whether later blocks repeat the trial: not if it is exact, or a profile taken once."""
         if trial.platform in self._exact:
             return False
         return self._cell_of(trial).planned > trial.block + 1
 
     def _without_emulation(self, trials: Sequence[Trial]) -> Sequence[Trial]:
-        """Return the trials that go on after enough launches of an emulated processor."""
+        """Return the trials that continue after enough launches of an emulated processor."""
         if not self._study.emulated_launches:
             return trials
         emulates = self._emulated.get
@@ -309,7 +307,7 @@ class History:
     def _later_block(self, trials: Sequence[Trial], mean_s: float) -> _LaterBlock:
         """Return a later block with these trials, of which some lack a case after a look.
 
-        - `mean_s`: time of a trial whose case has no record yet.
+        - `mean_s`: the time of a trial whose case has no record yet.
         """
         count = 0.0
         seconds = 0.0
@@ -324,9 +322,9 @@ class History:
     def _later_blocks(
         self, block: int, left_s: float, whole_s: float, less_s: float
     ) -> tuple[int, int]:
-        """Estimate how many blocks follow one, of which so much is still to run.
+        """Estimate how many blocks follow a block that still has `left_s` to run.
 
-        First the trials that take `whole_s`, then without enough launches of an emulated processor.
+        First blocks take `whole_s`; after enough launches of an emulated processor `less_s`.
         """
         planned = self._study.launches - block - 1
         whole = min(planned, max(0, self._study.emulated_launches - block - 1))
@@ -345,7 +343,7 @@ class History:
         return whole, less
 
     def expected_s(self, trial: Trial, first_s: float = 0.0) -> float:
-        """Estimate a trial's time from its case's earlier trials; `first_s` of a first one."""
+        """Estimate a trial's time from its case's earlier trials; `first_s` for the first trial."""
         cell = self._cell_of(trial)
         if not cell.records:
             return first_s
@@ -355,7 +353,7 @@ class History:
         return sum(spent_s for number, spent_s in self._spent_s.items() if number < block)
 
     def tally(self) -> TrialCounts:
-        """Count the planned, finished and saved trials."""
+        """Return the numbers of planned, finished and saved trials."""
         statuses = Counter(map(counted_as, self.records.values()))
         saved = 0
         not_run = 0
@@ -396,5 +394,5 @@ def _failed_stage(record: Record) -> Stage | None:
 
 
 def counted_as(record: Record) -> str:
-    """Return the count of `TrialCounts` that a record belongs to."""
+    """Return the name of the number in `TrialCounts` in which a record counts."""
     return "skipped" if record.skipped else record.status

@@ -24,10 +24,10 @@ _NAMED_LOSSES = 20
 
 
 class Imported(TypedDict):
-    """``import``: a trial that a file brought; null where the run had it already.
+    """A row of ``import``: a trial in a file; null if the run already had it.
 
-    `left_out` names values that the reader did not take, `ignored` settings that are not part of
-    the case, each with the reason. With ``--explain`` no trial is made.
+    `left_out` names values that the reader did not use, and `ignored` settings that are not part of
+    the case, each with the reason. With ``--explain`` no trial is created.
     """
 
     file: str
@@ -47,7 +47,7 @@ class Imported(TypedDict):
 
 @dataclass(slots=True)
 class Intake:
-    """The result of an import: the run, and in `skipped` the files of no known format."""
+    """The result of an import: the run, and in `skipped` the files of unknown formats."""
 
     run: Run
     rows: list[Imported] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Intake:
 
     @property
     def failed(self) -> int:
-        """Number of new trials without numbers."""
+        """The number of new trials without numbers."""
         return sum(map(_is_new_failure, self.rows))
 
     @property
@@ -101,7 +101,7 @@ class Intake:
         return lines
 
     def losses(self) -> list[str]:
-        """Return lines for people: failures, omissions and files of no known format."""
+        """Return lines for people: failures, omissions and files of unknown formats."""
         lines = []
         for row in filter(_is_new_failure, self.rows):
             lines.append(f"failed: {row['file']}: {row['probe']}: {row['reason']}")

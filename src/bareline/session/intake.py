@@ -1,11 +1,11 @@
-"""``bareline import``: existing outputs into a run, so that they compare like measured ones.
+"""``bareline import``: read existing outputs into a run, to compare them like measured ones.
 
 The user names their platform, or an output itself does, as ReFrame's outputs do. A trial is one
-launch found in a file. Blocks contain the repetitions of a platform's cases, and platforms never
-share a block: they were not measured together, so nothing is paired. A launch that is already in
-the run is not imported again (`bareline.formats.launches`).
+launch found in a file. Blocks contain the repetitions of a platform's cases. Two platforms never
+have a common block: they were not measured together, so nothing is paired. A launch that is already
+in the run is not imported again (`bareline.formats.launches`).
 
-Nothing is written before every file is known to be of a known format (`bareline.session.spool`).
+Nothing is written before every file is known to have a known format (`bareline.session.spool`).
 """
 
 from __future__ import annotations
@@ -63,21 +63,22 @@ def import_files(
     skip_unknown: bool = False,
     unnamed: str | None = None,
 ) -> Intake:
-    """Read existing outputs into a run, made if need be, as trials of their platforms.
+    """Read existing outputs into a run, created if necessary, as trials of their platforms.
 
-    Nothing is written unless every file is of a known format.
+    Nothing is written unless every file has a known format.
 
     - `files`: outputs of one or more launches, gzipped or not; or folders, with every file.
-    - `platform`: name that their platform gets in the run; None for outputs that name their own.
-    - `out`: run directory: a new one, or one that an earlier import made.
-    - `ranks`: number of ranks of outputs that do not contain it.
-    - `date`: date of outputs that do not contain one; by default the times of their files.
-    - `skip_unknown`: leave out files of no known format instead of refusing all.
-    - `unnamed`: platform of outputs that do not name theirs.
+    - `platform`: the name of the outputs' platform in the run; None if outputs name their
+      platforms.
+    - `out`: the run directory: a new one, or one that an earlier import created.
+    - `ranks`: the number of ranks of outputs that do not contain it.
+    - `date`: the date of outputs that do not contain one; by default the timestamps of their files.
+    - `skip_unknown`: leave out files of unknown formats instead of refusing all files.
+    - `unnamed`: the platform of outputs that do not name a platform.
 
-    Raises ImportRefused: a file cannot be read or is of no known format.
-    Raises UsageError: the platform's name is impossible, missing, or one for several platforms; or
-    the run contains measured results.
+    Raises ImportRefused: a file cannot be read or has an unknown format.
+    Raises UsageError: the platform's name is impossible, missing, or one name for several
+        platforms; or the run contains measured results.
     Raises StoreError: the run cannot be written.
     """
     check_platform(platform, ranks)
@@ -92,7 +93,7 @@ def import_files(
 
 
 def check_platform(platform: str | None, ranks: int | None) -> None:
-    """Raise UsageError: a platform cannot have this name, or outputs not so many ranks."""
+    """Raise UsageError: a platform cannot have this name, or outputs cannot have so many ranks."""
     if platform is not None and not PLATFORM_NAME.fullmatch(platform):
         raise UsageError(
             f"'{sanitized_name(platform)}' is not a valid name for a platform",
@@ -105,9 +106,9 @@ def check_platform(platform: str | None, ranks: int | None) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """What the user adds to outputs that lack it: see `import_files`.
+    """The user's additions to outputs that lack this information: see `import_files`.
 
-    - `committed`: date of the measured commit.
+    - `committed`: the date of the measured commit.
     """
 
     platform: str | None = None
@@ -119,7 +120,7 @@ class ImportOptions:
 
 
 def take(spool: Spool, out: Path, files: Iterable[str], options: ImportOptions) -> Intake:
-    """Put the read trials into a run, of files with these names; errors as of `import_files`."""
+    """Write the trials of files with these names into a run; errors are as in `import_files`."""
     placed = _placed(spool, options)
     titles = {name: options.title or placing.title for name, placing in placed.items()}
     run, header = _open(out, titles, spool.probes)
@@ -146,7 +147,7 @@ def take(spool: Spool, out: Path, files: Iterable[str], options: ImportOptions) 
 def explain_files(files: Sequence[Path], *, ranks: int | None = None) -> list[Imported]:
     """Return the trials that an import of files would recognise, without writing anything.
 
-    Raises ImportRefused: a file cannot be read or is of no known format.
+    Raises ImportRefused: a file cannot be read or has an unknown format.
     """
     rows = []
     for trial in found_in(files, skip_unknown=False, skipped=[]):
@@ -157,14 +158,14 @@ def explain_files(files: Sequence[Path], *, ranks: int | None = None) -> list[Im
 
 @dataclass(frozen=True, slots=True)
 class _Placing:
-    """A platform of an import: its title, and the titles that its outputs give it."""
+    """A platform of an import: its title, and the titles that outputs give to it."""
 
     title: str
     titles: tuple[str, ...]
 
 
 def _placed(spool: Spool, options: ImportOptions) -> dict[str, _Placing]:
-    """Return the platforms by their names; none has the failures of files that name no platform."""
+    """Return the platforms by name; none has the failures of files that name no platform."""
     titles = sorted(title for title in spool.titles if title)
     platform = options.platform
     if platform is None and not titles:
@@ -187,7 +188,7 @@ def _placed(spool: Spool, options: ImportOptions) -> dict[str, _Placing]:
 
 
 def _all_on_one(spool: Spool, titles: Sequence[str]) -> _Placing:
-    """Return the one platform of all outputs; raises UsageError: they name several."""
+    """Return the only platform of all outputs; raises UsageError: they name several platforms."""
     if len(titles) > 1:
         listed = ", ".join(map(sanitized_name, titles[:5]))
         raise UsageError(
@@ -200,7 +201,7 @@ def _all_on_one(spool: Spool, titles: Sequence[str]) -> _Placing:
 
 
 def _open(out: Path, titles: Mapping[str, str], declared: Declarations) -> tuple[Run, Header]:
-    """Return the run, made if need be, and the header that it gets with these platforms."""
+    """Return the run, created if necessary, and its new header with these platforms."""
     run = None
     if (out / "run.toml").exists():
         run = Run.open(out)
@@ -237,7 +238,7 @@ def _new_header(baseline: str) -> Header:
 
 
 class _LaunchesOfRun:
-    """The launches of a platform that a run has, by case and text."""
+    """The launches of a platform that a run already has, by case and text."""
 
     def __init__(self, run: Run, platform: str, records: Iterable[Record]) -> None:
         self._run = run
@@ -250,7 +251,7 @@ class _LaunchesOfRun:
                     self._records[record.trial.case, launch].append(record)
 
     def sameness(self, case: Case, launch: str, mark: LaunchMark) -> tuple[Sameness, list[str]]:
-        """Return whether a launch is there, and the files of those with its text."""
+        """Return whether the run has a launch, and the files of launches with the same text."""
         key = (case, launch)
         marks = self._marks[key]
         for record in self._records.pop(key, []):
@@ -266,7 +267,7 @@ class _LaunchesOfRun:
 
 
 def _file_of(run: Run, record: Record) -> str:
-    """Return the file that a trial was imported from; "" where its raw output is gone."""
+    """Return the file from which a trial was imported; "" if its raw output is missing."""
     output = run.read_raw(record.trial)
     if output is None or len(output.argv) != len(_IMPORT) + 1:
         return ""
@@ -291,7 +292,7 @@ class _Additions:
         self.lost: list[str] = []
 
     def add(self, read_trial: FoundTrial) -> Imported:
-        """Add a trial, unless the run has its launch, and return its row."""
+        """Add a trial, unless the run already has its launch, and return its row."""
         case = read_trial.imported.case(self._options.ranks)
         launch = text_hash(read_trial.launch)
         identity = identity_of(read_trial.importer, read_trial.launch)
@@ -333,7 +334,7 @@ class _Additions:
         return began.text
 
     def write_dates(self) -> None:
-        """Record as a fact of the platform where the dates of its trials come from."""
+        """Record the sources of the trials' dates as a fact of the platform."""
         if not self._date_sources:
             return
         facts = self._run.facts().get(self._platform, {})
@@ -344,7 +345,7 @@ class _Additions:
 
 
 def _launch_of(run: Run, record: Record) -> str:
-    """Return the hash of a trial's launch; the records of older runs have only its output."""
+    """Return the hash of a trial's launch; for a record of an older run, from its output."""
     if record.launch:
         return record.launch
     output = run.read_raw(record.trial)
@@ -352,7 +353,7 @@ def _launch_of(run: Run, record: Record) -> str:
 
 
 class _Blocks:
-    """The blocks of a platform's trials: each repetition of a case is in the next one."""
+    """The blocks of a platform's trials: each repetition of a case is in the next block."""
 
     def __init__(self, trials: Sequence[Trial], platform: str) -> None:
         of_platform = [trial for trial in trials if trial.platform == platform]
@@ -410,7 +411,7 @@ def _facts(
     titles: Iterable[str],
     earlier: Mapping[str, Scalar],
 ) -> dict[str, Scalar]:
-    """Join the facts of a platform in all outputs; where they disagree, all values of a fact."""
+    """Join the facts of a platform in all outputs; if values differ, a fact lists all values."""
     texts: dict[str, dict[str, None]] = defaultdict(dict)
     for key, value in earlier.items():
         texts[key] = dict.fromkeys(str(value).split("; "))
@@ -423,13 +424,13 @@ def _facts(
 def read_again(
     case: Case, launch: str, known: Iterable[str] = ()
 ) -> tuple[Measured | Failed, tuple[str, ...]]:
-    """Read an imported trial's raw output with the importers of today: outcome and caveats.
+    """Parse an imported trial's raw output with the present importers: outcome and caveats.
 
-    - `known`: caveats that the trial has; a doubt about its launch stays.
+    - `known`: the caveats of the trial; a doubt about its launch is kept.
 
-    A trial that was imported when fewer settings made a case keeps its case.
+    A trial that was imported when fewer settings belonged to a case keeps its case.
 
-    Raises StoreError: no importer gives such a probe.
+    Raises StoreError: no importer provides this probe.
     """
     importer = load_importers().get(case.probe.partition(".")[0])
     if importer is None:
@@ -447,7 +448,7 @@ def read_again(
 
 
 def _reading_of(case: Case, readings: Sequence[Reading]) -> Reading | None:
-    """Return the first reading of a case, else the only one with more settings; None without."""
+    """Return the first reading of a case, else the only reading with more settings, or None."""
     same = [reading for reading in readings if reading.case(case.ranks) == case]
     if same:
         return same[0]
@@ -456,6 +457,6 @@ def _reading_of(case: Case, readings: Sequence[Reading]) -> Reading | None:
 
 
 def _is_wider(case: Case, old: Case) -> bool:
-    """Whether a case is an old one with settings that did not make a case then."""
+    """Whether a case is an old case with additional settings, which were not part of cases then."""
     settings = set(case.params.split())
     return case.probe == old.probe and settings.issuperset(old.params.split())

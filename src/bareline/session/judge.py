@@ -1,4 +1,4 @@
-"""The outcome of a trial, and programs that fail on every platform."""
+"""Judge the outcome of a trial, and find programs that fail on every platform."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LEFT_OUT_LINE = re.compile(r"^.*\bbuilt without .+$", re.MULTILINE)
 class JudgedOutput:
     """The result of a trial.
 
-    - `facts`: the facts of the platform that the program found out.
+    - `facts`: facts of the platform that the program reported.
     """
 
     outcome: Measured | Failed
@@ -52,7 +52,7 @@ def judge_output(
 ) -> JudgedOutput:
     """Turn the output of a launch into samples or a failure, with the probe's caveats and facts.
 
-    - `profile`: whether the launch was to be profiled: without its profile it failed.
+    - `profile`: whether the launch was profiled; it failed if the profile is missing.
     """
     ended = _ended(output, timeout_s)
     # A program that wrote all its output and then did not exit has lost no values.
@@ -160,7 +160,7 @@ class Failures:
         self._absent: set[tuple[str, str]] = set()
 
     def add(self, record: Record) -> str:
-        """Count a record; report a probe that fails everywhere, the first time only."""
+        """Count a record; return a message when a probe first fails everywhere, else ""."""
         probe = record.trial.case.probe
         platform = record.trial.platform
         self._left[probe, platform] -= 1

@@ -1,4 +1,4 @@
-"""The planned looks of a run: when its records are read, and whether they answer its question."""
+"""The planned looks (interim analyses) of a run, and whether they answer its question."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UNDECIDED = (Grade.OPEN, Grade.LIKELY)
 
 
 def planned_looks(study: Study, plan: Sequence[Trial], blocks: int = 0) -> list[PlannedLook]:
-    """Return the looks of a study, none without planned looks; the run has `blocks` blocks."""
+    """Return the looks of a study, empty without planned looks; the run has `blocks` blocks."""
     looks = study.looks or []
     rows: list[PlannedLook] = []
     for look, alpha in zip(looks, spending(len(looks)), strict=True):
@@ -37,7 +37,7 @@ def planned_looks(study: Study, plan: Sequence[Trial], blocks: int = 0) -> list[
 
 
 def look_lines(study: Study, looks: Sequence[PlannedLook]) -> list[str]:
-    """Return the plan of looks as lines for people; none without looks."""
+    """Return the plan of looks as lines for people; empty without looks."""
     if not looks:
         return []
     first = looks[0]["blocks"]
@@ -52,7 +52,7 @@ def look_lines(study: Study, looks: Sequence[PlannedLook]) -> list[str]:
 
 
 def answers_its_question(run: Run) -> bool:
-    """Whether every row of a run's question is decided: certain, equal, or without a figure."""
+    """Whether every row of a run's question is decided: certain, equal, or without a value."""
     from bareline.analysis.numbers.records import read_runs
     from bareline.analysis.words.comparison import Comparison
 

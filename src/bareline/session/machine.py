@@ -1,9 +1,9 @@
-"""The machine that a session of a run measures on: whether it is the previous machine.
+"""The machine on which a session of a run measures, compared with the previous machine.
 
-A killed run may be continued where its platforms' names belong to other hardware or software:
-another processor, kernel, MPI library, host or bareline. A figure would then have values of two
-machines. So a session is compared with the sessions before it, at each platform that comes up. A
-different machine is refused or, on request, its launches are kept apart.
+An interrupted run may be continued where its platforms' names belong to other hardware or software:
+another processor, kernel, MPI library, host or bareline. Its values would then come from two
+machines. So each platform that starts is compared with earlier sessions. A different machine is
+refused or, on request, its launches become separate cases.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bareline.vocabulary.nodeset import fold
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of bareline, Python and libraries in use now, by name."""
+    """Return the present versions of bareline, Python and libraries, by name."""
     in_use = {"bareline": __version__, "python": platform.python_version()}
     for library in ("polars", "numpy", "pydantic"):
         with suppress(PackageNotFoundError):
@@ -50,8 +50,8 @@ _Description = dict[tuple[str, str], tuple[str, ...]]
 class Machine:
     """The machine on which a session of a run measures.
 
-    - `anyway`: also go on on another machine, whose launches are kept apart.
-    - `tell`: called with a platform and the change of machine that it showed.
+    - `anyway`: also continue on another machine, whose launches are kept separate.
+    - `tell`: called with a platform and the change of machine that its facts show.
     """
 
     def __init__(self, run: Run, tell: Callable[[str, str], None], *, anyway: bool = False) -> None:
@@ -68,12 +68,12 @@ class Machine:
 
     @property
     def session(self) -> int:
-        """Number of the session; 1 before it has begun."""
+        """The number of the session; 1 before it has begun."""
         return FIRST if self._session is None else self._session.number
 
     @property
     def number(self) -> int:
-        """Number of the machine."""
+        """The number of the machine."""
         return self._last
 
     def remember(self, records: Collection[Record]) -> None:
@@ -103,12 +103,12 @@ class Machine:
     def check_unchanged(
         self, name: str, facts: Mapping[str, Scalar], *, here: bool, named: bool
     ) -> None:
-        """Compare a platform that came up with its earlier state.
+        """Compare a platform that has started with its earlier state.
 
-        - `here`: it is on bareline's own machine.
-        - `named`: it is always on the same nodes, by their names.
+        - `here`: the platform is on bareline's own machine.
+        - `named`: the platform always has the same nodes, by their names.
 
-        Raises OtherMachine: it is another machine.
+        Raises OtherMachine: the platform is on another machine.
         """
         assert self._session is not None, "meet before begin()"
         description = _platform(name, facts, named=named)
@@ -124,13 +124,13 @@ class Machine:
         self.keep()
 
     def keep(self) -> None:
-        """Write the session to the run, before the first record that names it."""
+        """Write the session to the run, before the first record that refers to it."""
         if self._session is not None and not self._is_written:
             self._run.write_session(self._session)
             self._is_written = True
 
     def _open(self, description: _Description) -> None:
-        """Begin a session, on a machine of which this is known."""
+        """Begin a session on a machine with this description."""
         self._newest += 1
         today = versions()
         self._session = Session(
@@ -144,7 +144,7 @@ class Machine:
         self._now = {**_bareline(today), **description}
 
     def _decide(self, name: str) -> None:
-        """Find the machine among the known ones, the previous one first; else it is a new one."""
+        """Find the machine among the recorded ones, the previous one first; else it is new."""
         if not self._before:
             return
         for number in sorted(self._before, key=lambda number: number != self._last):
@@ -193,7 +193,7 @@ def _host(host: Mapping[str, str]) -> _Description:
 
 
 def _platform(name: str, facts: Mapping[str, Scalar], *, named: bool = True) -> _Description:
-    """Describe a platform by the facts of all its nodes.
+    """Return a description of a platform by the facts of all its nodes.
 
     A property with a missing fact is left out.
     """
@@ -213,7 +213,7 @@ def _platform(name: str, facts: Mapping[str, Scalar], *, named: bool = True) -> 
 
 
 def _differences(before: _Description, today: _Description) -> Iterator[str]:
-    """Yield a sentence for each property that differs; one that `before` lacks does not differ."""
+    """Yield a sentence for each property that differs; properties missing in `before` are equal."""
     reported = set()
     for (name, title), value in today.items():
         earlier = before.get((name, title), value)

@@ -34,7 +34,7 @@ _MOST_BYTES = 16 << 20
 
 
 def price_facts(limits: Terms, facts: Mapping[str, Scalar], cores: int) -> dict[str, Scalar]:
-    """Return the price of a node and of a core of a platform; nothing without a price."""
+    """Return the prices of a node and of a core of a platform as facts; empty without a price."""
     price = limits.price_per_hour
     nodes = facts.get("node.count", 1)
     if price is None or not cores or not isinstance(nodes, int):
@@ -55,7 +55,8 @@ class _Nodes:
 class Meter:
     """The core hours of a run by platform, and its limits.
 
-    - `limit`: most core hours of the whole run, or None; each platform's spec has its own limit.
+    - `limit`: the maximum of core hours for the whole run, or None; each platform's spec has its
+      own limit.
     """
 
     def __init__(
@@ -74,34 +75,37 @@ class Meter:
         self._written_s = -_WRITE_S
 
     def load(self) -> None:
-        """Continue the count from the end of earlier sessions of the run."""
+        """Continue the numbers from the end of earlier sessions of the run."""
         self._used_s |= self._run.cost() or {}
 
     def lift(self, limit: float | None) -> None:
-        """Replace all limits that the run was begun with by another one; None keeps them."""
+        """Replace all limits with which the run was begun by `limit`; None keeps them."""
         if limit is not None:
             self._limit = limit
             self._limits = dict.fromkeys(self._limits)
 
     @property
     def core_hours(self) -> Mapping[str, float]:
-        """Core hours used so far, by platform."""
+        """The core hours used until now, by platform."""
         return {name: used / HOUR_S for name, used in self._used_s.items()}
 
     # Use -----------------------------------------------------------------------------------------
 
     def begin(self, name: str, cores: int, *, lent: bool) -> None:
-        """Begin to count a platform, whose nodes are up."""
+        """Begin to count a platform whose nodes have started.
+
+        - `lent`: whether the nodes are borrowed, so that they also cost while they are idle.
+        """
         self._nodes[name] = _Nodes(cores, self._clock(), lent)
 
     def end(self, name: str) -> None:
-        """End the count of a platform, whose nodes are given back."""
+        """Stop counting a platform whose nodes were returned."""
         self.count()
         self._nodes.pop(name, None)
         self.write()
 
     def ran(self, name: str, seconds: float) -> None:
-        """Count a trial that took so many seconds."""
+        """Count a trial that took `seconds`."""
         nodes = self._nodes.get(name)
         if nodes is not None and not nodes.lent:
             self._used_s[name] += nodes.cores * seconds
@@ -110,7 +114,7 @@ class Meter:
             self.write()
 
     def count(self) -> None:
-        """Count the lent nodes up to now."""
+        """Count the borrowed nodes up to now."""
         now = self._clock()
         for name, nodes in self._nodes.items():
             if nodes.lent:
@@ -145,7 +149,7 @@ class Meter:
         return left / rate if rate else float("inf")
 
     def limit_words(self, left: int) -> str:
-        """Report a reached limit, the core hours used, and the number of trials left to do."""
+        """Return words for a reached limit, the core hours used, and the `left` trials."""
         used = ", ".join(f"{name} {hours:.3g}" for name, hours in self.core_hours.items())
         limits = [f"{name} {most:g}" for name, most in self._limits.items() if most is not None]
         if self._limit is not None:
@@ -160,7 +164,7 @@ class Meter:
 class CostOutlook:
     """The estimated cost of a platform.
 
-    - `cores`: None where the number is not known before it is up.
+    - `cores`: the number of cores; None if it is not known before the platform starts.
     - `expected_h`: core hours as in earlier runs here, else by the study's time budget, or None.
     - `most_h`: core hours if every trial took its time limit.
     """
@@ -180,7 +184,7 @@ class CostOutlook:
 def outlook(
     study: Study, platforms: Sequence[PlatformSpec], plan: Sequence[Trial]
 ) -> list[CostOutlook]:
-    """Estimate the cost of each platform, of lent nodes to the end of the run; queues are free."""
+    """Estimate the cost of each platform; borrowed nodes cost until the run ends, queues do not."""
     types = load_platform_types()
     most_s = _summed(plan, lambda trial: trial.timeout_s)
     expected_s = _expected_s(study, plan)
@@ -198,14 +202,14 @@ def outlook(
 def _core_hours(
     cores: int | None, seconds: Mapping[str, float], platforms: Iterable[str]
 ) -> float | None:
-    """Return the core hours of nodes while some platforms have trials; None where not known."""
+    """Return the core hours of nodes while some platforms have trials; None if not known."""
     if cores is None or not seconds:
         return None
     return cores * sum(seconds.get(name, 0.0) for name in platforms) / HOUR_S
 
 
 def expected_s(study: Study, plan: Sequence[Trial], trials: Sequence[Trial]) -> float | None:
-    """Return the time in s that some trials of a plan take; None where it is not known."""
+    """Return the time in s that some trials of a plan take; None if it is not known."""
     expected = _expected_s(study, plan)
     if not expected:
         return None
@@ -215,7 +219,7 @@ def expected_s(study: Study, plan: Sequence[Trial], trials: Sequence[Trial]) -> 
 
 
 def _summed(plan: Sequence[Trial], seconds: Callable[[Trial], float]) -> dict[str, float]:
-    """Return the sum of some seconds of each trial, by platform."""
+    """Return for each platform the sum of `seconds` over its trials."""
     total: dict[str, float] = defaultdict(float)
     for trial in plan:
         total[trial.platform] += seconds(trial)
@@ -223,7 +227,7 @@ def _summed(plan: Sequence[Trial], seconds: Callable[[Trial], float]) -> dict[st
 
 
 def _expected_s(study: Study, plan: Sequence[Trial]) -> Mapping[str, float]:
-    """Return the time in s of a plan's trials by platform; empty where it is not known."""
+    """Return the time in s of a plan's trials by platform; empty if it is not known."""
     took = _earlier(study.name)
     if all((trial.platform, trial.case) in took for trial in plan):
         seconds = _summed(plan, lambda trial: took[trial.platform, trial.case])
@@ -253,7 +257,7 @@ def _earlier(study: str) -> dict[tuple[str, Case], float]:
 
 
 def outlook_lines(rows: Sequence[CostOutlook], limit: float | None) -> list[str]:
-    """Describe in one line the cost of a plan and the limit that may end it; none for no rows."""
+    """Describe in one line the cost of a plan and the limit that may end it; empty without rows."""
     if not rows:
         return []
     ends = "" if limit is None else f"; it ends at {limit:g}"

@@ -1,4 +1,4 @@
-"""The MPI library of a program, and the reason why nothing of a program can be profiled."""
+"""Find the MPI library of a program, and the reason if a program cannot be profiled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun)(\..+|-.+)?")
 
 
 def installation_of(argv: Sequence[str], mpi: str) -> MpiInstallation:
-    """Return the library of a command line: the named one, else that of its launcher or program."""
+    """Return the MPI library of a command line: the named one, else its launcher's or program's."""
     if mpi != "auto":
         return find_mpi(mpi)
     name = Path(argv[0]).name
@@ -59,7 +59,7 @@ def why_nothing(argv: Sequence[str], mpi: MpiInstallation) -> str:
 
 
 def _program_of(argv: Sequence[str]) -> Path | None:
-    """Return the program of a command line: its first executable that starts no other."""
+    """Return the program of a command line: its first executable that is not a launcher."""
     wrappers = {"env", "nice", "taskset", "numactl"}
     is_launcher = LAUNCHER.fullmatch(Path(argv[0]).name) or argv[0] in _BATCH
     for text in argv[1:] if is_launcher else argv:

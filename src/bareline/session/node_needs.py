@@ -1,4 +1,4 @@
-"""The needs of a submitted job's nodes, checked before the job is handed over."""
+"""Check that the nodes of a job suit the run, before the job is submitted."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from bareline.vocabulary.units import count, listing
 def see_to_nodes(
     request: JobRequest, largest: SlurmOptions | None, cores: int, *, builds: bool
 ) -> list[str]:
-    """Look at a free node of a Slurm cluster before a job is submitted; return remarks.
+    """Examine a free node of a Slurm cluster before a job is submitted; return remarks.
 
-    - `largest`: options of the Slurm platform whose nodes the job asks for.
-    - `cores`: cores of a node that the largest layout of the plan needs.
+    - `largest`: options of the Slurm platform whose nodes the job requests.
+    - `cores`: the number of a node's cores that the largest layout of the plan needs.
     - `builds`: whether native programs are needed.
 
-    Raises UsageError: the job could not start there.
+    Raises UsageError: the job could not start on such a node.
     """
     software = largest.wanted if largest is not None else ()
     try:

@@ -1,8 +1,8 @@
-"""The study, platforms and plan of a run, made again from its directory, and the run's owner.
+"""Restore the study, platforms and plan of a run from its directory, and check its owner.
 
-A run names the programs that run on its platforms, so a user who continues it runs commands that
-its maker wrote. Another user's run is read under limits, and no program of it runs before the user
-trusts it.
+A run contains the commands that run on its platforms, so a user who continues a run executes
+commands of its author. Another user's run is read under limits, and none of its commands runs
+before the user trusts the run.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from bareline.vocabulary.platform import PlatformSpec
 
 
 def study_of(run: Run) -> Study:
-    """Return the study of a run, as it was when the run was made.
+    """Return the study of a run, as it was when the run was created.
 
-    Raises UsageError: the results were imported: nothing was planned.
-    Raises StoreError: it measured with a parameter that its probe no longer has.
+    Raises UsageError: the results were imported, so that nothing was planned.
+    Raises StoreError: the run measured with a parameter that its probe no longer has.
     """
     if run.header.imported:
         raise UsageError(
@@ -57,7 +57,7 @@ def study_of(run: Run) -> Study:
 
 
 def platforms_of(run: Run) -> list[PlatformSpec]:
-    """Return the platforms of a run, as they were when the run was made."""
+    """Return the platforms of a run, as they were when the run was created."""
     return [
         make_spec(name, table, where=f"{run.path}/run.toml, [platform.{name}]")
         for name, table in run.header.platforms.items()
@@ -65,17 +65,17 @@ def platforms_of(run: Run) -> list[PlatformSpec]:
 
 
 def plan_of(run: Run) -> tuple[Trial, ...]:
-    """Make the plan of a run again."""
+    """Return the plan of a run, planned again."""
     return make_plan(study_of(run), platforms_of(run), seed=run.header.seed)
 
 
 def declare_today(run: Run) -> None:
-    """Add to the header the metrics and parameters that the run's probes have gained since then.
+    """Add to the header the metrics and parameters that the run's probes have gained since.
 
-    The metrics of today's probes must be declared, or the run could not be read. The default of a
-    new parameter is the value that was measured before.
+    The metrics of the present probes must be declared, or the run could not be read. The default of
+    a new parameter is the value with which the run was measured.
 
-    Raises StoreError: a metric of the run has another unit or direction today.
+    Raises StoreError: a metric of the run now has another unit or direction.
     """
     loaded = load_probes()
     probes = dict(run.header.probes)
@@ -105,7 +105,7 @@ def _check_metric(run: Run, subject: str, today: Metric, declared: Mapping[str, 
 
 
 def owner_of(path: Path) -> int | None:
-    """Return the number of the user who owns a run; None where it is the caller's own."""
+    """Return the number of the user who owns a run; None if it is the caller."""
     for place in (path, path / HEADER_FILE):
         owner = place.stat().st_uid
         if owner != os.geteuid():
@@ -116,9 +116,11 @@ def owner_of(path: Path) -> int | None:
 def see_to_trust(run: Run, *, trust: bool) -> None:
     """Refuse to run another user's commands until the caller has trusted the run once.
 
-    The trust is for this run as it is now: another study, platform or place needs it again.
+    The trust is for the present content of the run: another study, platform or path needs it again.
 
-    Raises UsageError: the caller never trusted it, and does not now (`trust`).
+    - `trust`: the caller trusts the run now.
+
+    Raises UsageError: the caller has never trusted the run, and does not trust it now.
     """
     owner = owner_of(run.path)
     if owner is None:

@@ -1,8 +1,8 @@
-"""The expected time of a plan: by earlier runs on this machine, else by declared budgets.
+"""The expected duration of a plan, from earlier runs on this machine or declared budgets.
 
-A run's wall time is the sum of its trials and of the gaps between them. Where a case was launched
-here before, its trials give both, with their spread; else the time budgets that its parameters
-declare are an upper bound, of which a quiet machine needs a part.
+A run's wall time is the sum of its trials and of the gaps between them. If a case was launched here
+before, its trials give both with their spread. Else the time budgets that the case's parameters
+declare are an upper bound; a quiet machine needs only a part of them.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ _DAYS = 1.15
 
 @dataclass(frozen=True, slots=True)
 class WallTime:
-    """How long a plan takes, with its uncertainty.
+    """The expected duration of a plan, with its uncertainty.
 
-    - `known`: share of the trials whose case was launched here before; the rest is estimated by
-      declared budgets.
+    - `known`: the share of the trials whose case was launched here before; the rest is estimated
+      from declared budgets.
     - `undeclared`: probes that were not launched here before and declare no budget. They are left
       out, so that the time is a lower bound.
     """
@@ -76,13 +76,13 @@ class WallTime:
 
     @property
     def brief(self) -> str:
-        """The time without its source, as a lower bound where a probe is left out."""
+        """The time without its source, as a lower bound if a probe is left out."""
         if self.undeclared:
             return f"at least {format_duration(self.lo_s)}"
         return f"about {format_duration(self.middle_s)}"
 
     def then(self, other: WallTime) -> WallTime:
-        """Return the time of this plan and another one, one after the other."""
+        """Return the time of this plan followed by another one."""
         middle_s = self.middle_s + other.middle_s
         seen = 1.0
         if middle_s:
@@ -98,7 +98,7 @@ class WallTime:
 
 @dataclass(frozen=True, slots=True)
 class _TrialTime:
-    """The short, usual and long time of a trial, in s."""
+    """The short, usual and long duration of a trial, in s."""
 
     low_s: float
     middle_s: float
@@ -122,14 +122,14 @@ class Earlier:
 
     @property
     def gap_s(self) -> float:
-        """Typical time between two trials."""
+        """The typical time between two trials in s."""
         return float(np.median(self.gaps)) if self.gaps else _BETWEEN_S
 
 
 def earlier_runs(runs: Iterable[Run] | None = None) -> Earlier:
-    """Read how long trials took in the latest runs that this machine measured.
+    """Return how long trials took in the latest runs that this machine measured.
 
-    - `runs`: all runs in the folder ``runs`` by default.
+    - `runs`: the runs to read; by default all runs in the folder ``runs``.
     """
     trials: dict[tuple[str, Case], list[float]] = defaultdict(list)
     gaps: list[float] = []
@@ -155,7 +155,7 @@ def _measured_here(run: Run) -> bool:
 
 
 def _gaps_s(records: Sequence[Record]) -> list[float]:
-    """Return the gaps between trials that follow each other, in s."""
+    """Return the gaps between successive trials, in s."""
     moments = []
     for record in records:
         with suppress(ValueError):
@@ -173,8 +173,8 @@ def wall_time(
 ) -> WallTime:
     """Estimate how long a plan takes from its first trial to its last.
 
-    The time that platforms boot or wait in a queue is not known before, and not included. The
-    shortest time is the time of a run whose question is answered at the first planned look.
+    The time in which platforms boot or wait in a queue is not known before, and not included. The
+    shortest time is that of a run whose question is answered at the first planned look.
 
     - `exact`: platforms on which a case is launched once.
     - `earlier`: times of earlier runs; by default of the runs on this machine.
@@ -211,7 +211,7 @@ def wall_time(
 
 
 class _Estimates:
-    """The times of a study's trials, each case on a platform estimated once."""
+    """The times of a study's trials; each case on a platform is estimated once."""
 
     def __init__(self, study: Study, earlier: Earlier) -> None:
         self._study = study
@@ -219,7 +219,7 @@ class _Estimates:
         self._times: dict[tuple[str, Case], _TrialTime | None] = {}
 
     def time_of(self, trial: Trial) -> _TrialTime | None:
-        """Return the time of a trial; None where nothing is known of it."""
+        """Return the time of a trial; None if nothing is known about it."""
         cell = (trial.platform, trial.case)
         if cell not in self._times:
             durations = self._earlier.trials.get(cell)
@@ -237,13 +237,13 @@ def _sure_blocks(study: Study) -> int:
 
 
 def _by_earlier(durations: Sequence[float]) -> _TrialTime:
-    """Return the time of a trial by earlier ones, in s."""
+    """Return the time of a trial in s from earlier trials."""
     low, middle, high = np.percentile(durations, [10, 50, 90])
     return _TrialTime(float(low) / _DAYS, float(middle), float(high) * _DAYS)
 
 
 def _declared(study: Study, trial: Trial) -> _TrialTime | None:
-    """Return the time of a trial by the budget that its case declares; None without a budget."""
+    """Return the time of a trial from the budget that its case declares; None without a budget."""
     params = study.params_of(trial.case)
     duration_s = getattr(params, "duration_s", None)
     if duration_s is not None:

@@ -1,4 +1,4 @@
-"""Events between trials: closed hours, a busy machine, pauses, signals that end the run."""
+"""Handle events between trials: closed hours, a busy machine, pauses, and signals."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def wait_for_allowed_hours(
     """Wait until the time of day is in none of several spans of hours.
 
     - `every`: hours in which no trial begins, each as ``08:00-18:00``.
-    - `wait`: called before each wait with the closed hours and their end, in words; it gives back
-      nodes that are not needed during the wait, or ends the run.
+    - `wait`: called before each wait with the closed hours and their end, in words. It may return
+      nodes that are not needed during the wait, or end the run.
     """
     spans = [text for text in every if text]
     while closed := [(until, text) for text in spans if (until := closed_until(text, now()))]:
@@ -48,7 +48,7 @@ def wait_for_allowed_hours(
 
 
 def closed_until(not_between: str, now: datetime) -> datetime | None:
-    """Return when trials may begin again, None if now; `now` is in the zone of the hours."""
+    """Return when trials may begin again, None for now; `now` has the time zone of the hours."""
     opens = now
     # An end may be in another span, and each of them is left once.
     for _ in range(not_between.count(",") + 1):
@@ -76,9 +76,9 @@ def wait_until_idle(
     wait_s: float | None,
     say: Callable[[str], None],
 ) -> None:
-    """Report that this machine is busy, or wait until it is quiet, where trials run on it.
+    """Report that this machine is busy, or wait until it is idle, if trials run on it.
 
-    - `wait_s`: longest time to wait; None for no wait.
+    - `wait_s`: the longest time to wait; None for no wait.
     """
     types = load_platform_types()
     if not any(types[spec.type].here for spec in platforms):
@@ -116,7 +116,7 @@ def foreign_load(
 
 
 class Pauses:
-    """The time of bareline itself between trials, without the work that `apart` leaves out."""
+    """The time that bareline itself takes between trials, without the blocks inside `apart`."""
 
     def __init__(self) -> None:
         self._since: float | None = None
@@ -126,23 +126,23 @@ class Pauses:
 
     @property
     def mean_s(self) -> float:
-        """Mean pause; 0 before the first one."""
+        """The mean pause in s; 0 before the first pause."""
         return self._sum_s / self._count if self._count else 0.0
 
     def begin(self) -> None:
-        """Begin a pause: a trial has ended."""
+        """Begin a pause, because a trial has ended."""
         self._since = time.monotonic()
         self._apart_s = 0.0
 
     def end(self) -> None:
-        """End the pause: the next trial starts."""
+        """End the pause, because the next trial starts."""
         if self._since is not None:
             self._sum_s += time.monotonic() - self._since - self._apart_s
             self._count += 1
 
     @contextmanager
     def apart(self) -> Iterator[None]:
-        """Leave the time of a block out of the pause: a platform comes up, programs are built."""
+        """Exclude the time of a block of code from the pause, such as a platform's start."""
         began = time.monotonic()
         try:
             yield
@@ -154,8 +154,8 @@ class Pauses:
 def terminated_like_interrupted() -> Iterator[Callable[[], None]]:
     """Let SIGTERM and SIGHUP release platforms as Ctrl-C does.
 
-    Yields a function that raises the interruption again. Python drops and prints an exception that
-    a signal raises where no code can catch it, for example in its own work at a fork.
+    Yields a function that raises the interruption again. If a signal arrives where no code can
+    catch the exception, for example during a fork, Python only prints and drops it.
     """
     received: list[int] = []
     print_dropped = sys.unraisablehook

@@ -1,7 +1,7 @@
-"""One launch of each variant before a run: it warms up, and shows failures and durations.
+"""Launch each variant once before a run, to warm up and to find failures and durations.
 
-Its values are not recorded. On platforms whose nodes are lent or booted it would cost as much as
-the run, and is left out.
+The values are not recorded. On platforms whose nodes are borrowed or booted this would cost as much
+as the run, and is left out.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _MOST_RANKS_PER_CORE = 128
 def warm_up(study: Study, platforms: Sequence[PlatformSpec]) -> list[float]:
     """Launch the study's first case once on each platform; return the duration of each in s.
 
-    Nothing is launched, and the list is empty, unless all platforms run here without boots and lent
-    nodes.
+    Nothing is launched, and the list is empty, unless all platforms run on this machine without
+    boots and borrowed nodes.
 
     Raises UsageError: a program fails, with the end of its output; or there are far more ranks than
-    cores.
+        cores.
     """
     types = load_platform_types()
     kinds = [types[spec.type] for spec in platforms]
@@ -69,7 +69,7 @@ def _launched(study: Study, spec: PlatformSpec) -> float:
 
 
 def _refuse_crowd(layout: Layout) -> None:
-    """Raise UsageError for so many ranks that starting them keeps the machine busy for minutes."""
+    """Raise UsageError if a start of so many ranks would keep the machine busy for minutes."""
     cores = os.cpu_count() or 1
     if layout.ranks > _MOST_RANKS_PER_CORE * cores:
         crowd = f"{layout.ranks:,} ranks on {count(cores, 'core')}"
@@ -81,6 +81,6 @@ def _refuse_crowd(layout: Layout) -> None:
 
 
 def _marked(command: Command) -> Command:
-    """Return the command with a mark by which processes that it leaves behind are found."""
+    """Return the command with a mark, by which its remaining processes can be found."""
     mark = ((TRIAL_VARIABLE, f"{owner_mark()}-pilot"),)
     return replace(command, env=command.env + mark)

@@ -1,6 +1,6 @@
-"""The real placement of a layout's ranks and the carrier of their messages, from an extra launch.
+"""Find the real placement of a layout's ranks, and the carrier of their messages, by a launch.
 
-The requested placement is a wish. Where the ranks are placed differently, records contain the
+The requested placement is not always possible. If ranks are placed differently, records contain the
 observed placement, so that it is compared with the same placement; a caveat names both.
 """
 
@@ -22,7 +22,7 @@ from bareline.vocabulary.pinning import Pinning, SeenBinding
 
 @dataclass(frozen=True, slots=True)
 class SeenLayout:
-    """The observations of a layout on a platform; `layout` has the observed placement."""
+    """The observations about a layout on a platform; `layout` has the observed placement."""
 
     layout: Layout
     facts: Mapping[str, Scalar]
@@ -30,19 +30,19 @@ class SeenLayout:
 
 
 class Placements:
-    """The observations of each layout of each platform in a session, made once."""
+    """The observations about each layout of each platform in a session, each made once."""
 
     def __init__(self, allocations: Allocations) -> None:
         self._allocations = allocations
         self._seen: dict[tuple[str, Layout], SeenLayout] = {}
 
     def of(self, trial: Trial) -> SeenLayout:
-        """Return the observations of a trial's layout; the layout as requested without any."""
+        """Return the observations about a trial's layout; without any, the layout as requested."""
         assert trial.layout is not None, "a plan lays every case out"
         return self._seen.get((trial.platform, trial.layout)) or SeenLayout(trial.layout, {})
 
     def see(self, trial: Trial, allocation: Allocation, command: Command) -> None:
-        """Look at the layout of an MPI trial, if not done yet; raises PlatformError as `look`."""
+        """Observe the layout of an MPI trial, if not done yet; raises PlatformError as `look`."""
         assert trial.layout is not None
         key = (trial.platform, trial.layout)
         if key in self._seen or not _is_native(command):
@@ -60,7 +60,7 @@ class Placements:
 
 
 def _is_native(command: Command) -> bool:
-    """Whether a command starts an MPI program of bareline's own."""
+    """Whether a command starts one of bareline's own MPI programs."""
     return command.mpi and any("{native}" in part for part in command.argv)
 
 
@@ -69,7 +69,7 @@ def look(
 ) -> SeenLayout:
     """Launch a layout once, with the variables of `command`, and observe where its ranks are.
 
-    - `facts`: of the platform.
+    - `facts`: the facts of the platform.
 
     Raises PlatformError: the programs do not belong to the launcher's library.
     Raises ParseError: the launch fails, or its output is not complete.
@@ -114,7 +114,7 @@ def shown(seen: Seen, layout: Layout, known: Mapping[str, Scalar]) -> SeenLayout
 
 
 def placed(ranks: Sequence[Rank], layout: Layout, allowed: int) -> Pinning:
-    """Return the requested placement if the ranks are placed so, else the observed binding.
+    """Return the requested placement if the ranks have it, else the observed binding.
 
     - `allowed`: number of hardware threads of a node that its processes may use; 0 if not known.
     """
@@ -162,7 +162,7 @@ def _is_dealt(ranks: Sequence[Rank], wanted: Pinning) -> bool:
 
 
 def _share_a_socket(rank: Rank, other: Rank) -> bool:
-    """Whether two ranks are on the same sockets of a node that has several."""
+    """Whether two ranks use the same sockets of a node that has several sockets."""
     if rank.node != other.node or rank.machine_packages <= 1:
         return False
     return rank.packages == other.packages
@@ -185,7 +185,7 @@ def _class_of(ranks: Sequence[Rank], threads: int, allowed: int) -> SeenBinding:
 
 
 def _lacks_cores(rank: Rank, ranks: Sequence[Rank], threads: int) -> bool:
-    """Whether a rank's cores are too few for all ranks that may run there, itself included."""
+    """Whether a rank has too few cores for all ranks that may run on them, including itself."""
     sharing = 0
     for other in ranks:
         sharing += rank.node == other.node and not rank.cpus.isdisjoint(other.cpus)

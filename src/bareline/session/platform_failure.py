@@ -1,4 +1,4 @@
-"""The failure of a platform in words, unless this machine's disk fails."""
+"""Describe the failure of a platform, unless the disk of this machine fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bareline.vocabulary.errors import BarelineError, StoreError
 def failure_of(error: Exception) -> str:
     """Describe why a platform failed.
 
-    Raises StoreError, to end the run: this machine's disk fails.
+    Raises StoreError, which ends the run: the disk of this machine fails.
     """
     cause: BaseException | None = error
     while cause is not None:
@@ -35,7 +35,7 @@ def _refuse_failing_disk(cause: OSError, error: Exception) -> None:
 
 
 def reason_of(error: Exception) -> str:
-    """Describe an error in words: a bareline error has its own."""
+    """Describe an error in words; a bareline error has its own words."""
     if isinstance(error, BarelineError):
         return str(error)
     return f"{type(error).__name__}: {error}".rstrip(": ")

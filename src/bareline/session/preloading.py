@@ -25,9 +25,10 @@ def preloaded(
 ) -> tuple[list[str], dict[str, str]]:
     """Return the command line and environment with which every rank gets the variables.
 
-    Launchers that do not export them to other nodes get an option for it, and are not profiled
-    themselves. Open MPI's option is for one program of a launch, so each program gets it: after
-    every ``:``, and in a copy of a file of programs (``--app``), made in `folder`.
+    Launchers that do not export variables to other nodes get an option for this, and are not
+    profiled themselves. Open MPI's option is valid for one program of a launch, so each program
+    gets it: after every ``:``, and in a copy of a file of programs (``--app``), written to
+    `folder`.
     """
     environment = dict(os.environ)
     name = Path(argv[0]).name
@@ -52,7 +53,7 @@ def preloaded(
 
 
 def _exporting_programs(programs: Path, given: Sequence[str], folder: Path) -> Path:
-    """Copy a file of programs with the exported variables in front of each.
+    """Copy a file of programs, with the exported variables in front of each program.
 
     Raises ProfileError: the file cannot be read.
     """

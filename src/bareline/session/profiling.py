@@ -1,4 +1,4 @@
-"""Run a program under the profiler: find its MPI library, preload, keep its exit code."""
+"""Run a program under the profiler: find its MPI library, preload, and return its exit code."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from bareline.vocabulary.files import check_replaceable, stands, step_to_write
 class LaunchProfile:
     """The profile of one launch, and how the launch ended if the profile is unfinished.
 
-    - `without_period`: why no period of its calls was kept, where one was requested.
+    - `without_period`: why no period of the launch's calls was kept, if one was requested.
     """
 
     path: Path
@@ -48,7 +48,7 @@ class LaunchProfile:
 class ProfiledRun:
     """The result of a command that was run under the profiler.
 
-    - `exit_code`: the command's own; 128 + n if it was ended by signal n.
+    - `exit_code`: the command's own; 128 + n if signal n ended the command.
     - `launches`: one for each MPI launch of the command, in the order of their starts.
     - `problem`: why the profile of a launch, or every profile, is missing.
     """
@@ -59,7 +59,7 @@ class ProfiledRun:
 
     @property
     def path(self) -> Path | None:
-        """The profile of the first launch, None if no MPI program ran."""
+        """The profile of the first launch; None if no MPI program ran."""
         return self.launches[0].path if self.launches else None
 
     @property
@@ -69,7 +69,7 @@ class ProfiledRun:
 
     @property
     def ended(self) -> str:
-        """Why a profile is missing or unfinished; empty if all are whole."""
+        """Why a profile is missing or unfinished; empty if all profiles are complete."""
         reasons = [self.problem, *(launch.ended for launch in self.launches)]
         return "; ".join(filter(None, reasons))
 
@@ -88,20 +88,20 @@ def profile_command(
 ) -> ProfiledRun:
     """Run a command line whose MPI programs are profiled.
 
-    - `argv`: a launcher with its arguments and the program, or a script that starts one.
+    - `argv`: a launcher with its arguments and the program, or a script that starts a launcher.
     - `out`: the profile to write; an earlier one is replaced.
     - `mpi`: the library that the program uses: ``auto`` (of the launcher in `argv`, else of
       ``mpirun``), a flavour, or the path of a launcher.
     - `split`: put a barrier before every blocking collective, to separate waiting from transfer.
-    - `trace`: also write all calls next to the profile, for a replay: `trace_limit_bytes` at most.
-    - `period`: also keep one period of its calls (`bareline.profile.period`), without the trace.
+    - `trace`: also write all calls next to the profile, for a replay; at most `trace_limit_bytes`.
+    - `period`: also keep one period of the calls (`bareline.profile.period`), without the trace.
     - `regions`: names of the regions that the program enters by ``MPI_Pcontrol``.
     - `wait_s`: how long ranks wait for each other, after MPI_Init and before MPI_Finalize.
 
-    A script with several launches leaves several profiles: ``app.1.profile``, ``app.2.profile``.
+    A script with several launches writes several profiles: ``app.1.profile``, ``app.2.profile``.
 
-    Raises ProfileError: the command line is empty, or `out` cannot be written.
-    Raises ToolMissing, PlatformError, BuildError: no MPI library, or no profiler for it.
+    Raises ProfileError: the command line is empty, or `out` cannot be written. Raises ToolMissing,
+        PlatformError, BuildError: there is no MPI library, or no profiler for it.
     """
     if not argv:
         raise ProfileError(
@@ -142,7 +142,7 @@ def profile_command(
 
 
 def _keep_period(launch: LaunchProfile) -> LaunchProfile:
-    """Write one period of a launch's calls, or record why it has none.
+    """Write one period of a launch's calls, or record why there is none.
 
     Raises ProfileError: the period cannot be written.
     """
@@ -166,9 +166,10 @@ def profile_environment(
     split: bool = False,
     regions: Mapping[int, str] | None = None,
 ) -> dict[str, str]:
-    """Return the variables that profile a program's ranks; the profiler is built if it is missing.
+    """Return the variables that profile a program's ranks; a missing profiler is built.
 
-    They are for the ranks, not for the launcher: either every rank of a job has them, or no rank.
+    The variables are for the ranks, not for the launcher: either every rank of a job has them, or
+    no rank.
     """
     library = profiler_library(build_here(mpi, cache_folder()).path)
     present = os.environ.get("LD_PRELOAD")
@@ -195,7 +196,7 @@ def profiler_library(build: Path) -> Path:
 
 
 def parse_regions(texts: Sequence[str]) -> dict[int, str]:
-    """Read texts as ``3=solver``; raises ProfileError: no number from 3 to 255, or no name."""
+    """Parse texts such as ``3=solver``; raises ProfileError: no number from 3 to 255, no name."""
     regions = {}
     for text in texts:
         match = re.fullmatch(r"(\d{1,3})=([^,\"\\\x00-\x1f]{1,100})", text)
@@ -209,7 +210,7 @@ def parse_regions(texts: Sequence[str]) -> dict[int, str]:
 
 
 def parse_limit(text: str) -> int:
-    """Read ``64MB`` or ``512 KiB`` as bytes; raises ProfileError: not a size in kB, MB or GB."""
+    """Parse ``64MB`` or ``512 KiB`` as bytes; raises ProfileError: not a size in kB, MB or GB."""
     match = re.fullmatch(r"(\d{1,6}) ?(k|M|G)(i?)B?", text, re.IGNORECASE)
     if match is None or int(match[1]) == 0:
         raise ProfileError(f"'{text[:40]}' is not a size", hint="write --limit 64MB")
@@ -242,7 +243,7 @@ def _make_way(out: Path) -> None:
 
 
 def _run(line: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run to the end and return the exit code; Ctrl-C is left to the program."""
+    """Run a command to its end and return the exit code; the program itself handles Ctrl-C."""
     with subprocess.Popen(line, env=dict(environment)) as process:
         previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
@@ -253,7 +254,7 @@ def _run(line: Sequence[str], environment: Mapping[str, str]) -> int:
 
 
 def _launches(first: Path) -> list[Path]:
-    """Return the names that the profiler gave to launches after the first, in order."""
+    """Return the names that the profiler gave to launches after the first one, in order."""
     numbers: set[int] = set()
     for path in first.parent.iterdir():
         match = re.fullmatch(re.escape(first.name) + r"\.([1-9]\d{0,3})(\.journal)?", path.name)
@@ -267,7 +268,8 @@ def collect_launches(
 ) -> ProfiledRun:
     """Return the launches of a command, with each profile finished and renamed.
 
-    A single profile has the name `out`; several are numbered, and replace no existing file.
+    A single profile has the name `out`. Several profiles are numbered, and replace no existing
+    file.
     """
     by_signal = ""
     with contextlib.suppress(ValueError):  # other exit codes do not name a signal

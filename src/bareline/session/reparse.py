@@ -1,6 +1,6 @@
-"""``bareline reparse``: the raw output of a run, read again with the parsers of today.
+"""``bareline reparse``: parse the raw output of a run again, with the present parsers.
 
-A corrected study may change how outputs are read, and nothing else.
+A corrected study may change only how outputs are parsed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _HINT = "only metrics, values, complete and verify may differ; else measure into
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """How the outputs of a run are to be read; `changed` has the changed keys by probe."""
+    """How the outputs of a run are to be parsed; `changed` has the changed keys by probe."""
 
     study: Study
     header: Header
@@ -48,9 +48,10 @@ class Correction:
 
 
 def read_correction(run: Run, file: Path) -> Correction:
-    """Return from a corrected study file how the outputs of a run are to be read.
+    """Read from a corrected study file how the outputs of a run are to be parsed.
 
-    Raises StudyError: it would have measured something else, or reads a file that was not kept.
+    Raises StudyError: the corrected study would have measured something else, or parses a file that
+        was not kept.
     Raises UsageError: the run was imported.
     """
     where = str(file)
@@ -79,7 +80,7 @@ def _refuse_other_cases(study: Study, given: Study, run: Run, where: str) -> Non
 
 
 def _cases_by_parameters(study: Study, specs: Sequence[PlatformSpec]) -> dict[Hashable, Case]:
-    """Return cases by all their parameters: one given as its default equals one left out."""
+    """Return cases by all their parameters; a given default is equal to an omitted parameter."""
     cases: dict[Hashable, Case] = {}
     for _, case in study.cases(specs):
         params = asdict(study.params_of(case))
@@ -94,7 +95,7 @@ def _refuse(problem: str, cases: Sequence[Case], where: str) -> None:
 
 
 def _differences(name: str, before: Program, now: Program, where: str) -> list[str]:
-    """Return the keys that change how a program's outputs are read; refuse other differences."""
+    """Return the changed keys that define how outputs are parsed; refuse all other changes."""
     old = before.model_dump()
     new = now.model_dump()
     for key in old:
@@ -131,7 +132,7 @@ def _corrected(run: Run, given: Study, changed: dict[str, list[str]], where: str
 
 
 def _sampled_metrics(run: Run, probes: Collection[str]) -> Mapping[str, set[str]]:
-    """Return by probe the metrics of which the run has values."""
+    """Return for each probe the metrics of which the run has values."""
     sampled: dict[str, set[str]] = defaultdict(set)
     for record in run.records():
         name = record.trial.case.probe
@@ -145,7 +146,7 @@ def _declaration(
 ) -> _Declaration:
     """Return the declaration of a corrected probe, in which sampled metrics stay declared.
 
-    Raises StudyError: a sampled metric would have another unit, or another better direction.
+    Raises StudyError: a sampled metric would have another unit, or another good direction.
     """
     metrics = {metric: old["metrics"][metric] for metric in sampled}
     for metric, table in metrics.items():
@@ -173,7 +174,7 @@ ReadStatus = Literal["measured", "failed", "unread"]
 
 
 class ReadAgain(TypedDict):
-    """``reparse``: a trial that came out differently, or could not be read again, and why."""
+    """A row of ``reparse``: a trial with a new result, or an unreadable one with the reason."""
 
     trial: int
     platform: str
@@ -185,7 +186,7 @@ class ReadAgain(TypedDict):
 
 @dataclass(slots=True)
 class Reread:
-    """The result of reading a run again: `changed` as old and new record, `unread` with reasons."""
+    """The result of parsing a run again: `changed` as old and new record, `unread` with reasons."""
 
     read: int = 0
     changed: list[tuple[Record, Record]] = field(default_factory=list)
@@ -193,7 +194,7 @@ class Reread:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """Number of trials read again, and number of them with a new result."""
+        """The number of trials parsed again, and how many of these have a new result."""
         return self.read, len(self.changed)
 
     def rows(self) -> list[ReadAgain]:
@@ -226,12 +227,12 @@ def reparse_run(
     correction: Correction | None = None,
     dry_run: bool = False,
 ) -> Reread:
-    """Read the raw output of finished trials again, with the parsers of today.
+    """Parse the raw output of finished trials again, with the present parsers.
 
     A new result is appended to the records: the latest record of a trial counts.
 
-    - `only`: read the trials of this probe only; of all by default.
-    - `correction`: read only the programs that it changes; it becomes part of the run's header.
+    - `only`: parse the trials of this probe only; by default of all probes.
+    - `correction`: parse only the programs that it changes; it becomes part of the run's header.
     - `dry_run`: write nothing.
     """
     with nullcontext() if dry_run else run.writing():
@@ -281,7 +282,7 @@ class _Rereading:
             self.result.unread.append((record, f"it did not run [{outcome.stage.value}]"))
 
     def keep(self) -> None:
-        """Write the new results, the header first: records may contain all that it declares."""
+        """Write the header and then the new results; records may contain all that it declares."""
         run = self._run
         correction = self._correction
         changed = self.result.changed
@@ -332,7 +333,7 @@ class _Rereading:
         return replace(record, outcome=judged.outcome, caveats=codes)
 
     def _facts_of(self, record: Record) -> dict[str, Scalar]:
-        """Return the facts of a record's platform in its session, which may be changed."""
+        """Return the facts of a record's platform in its session, as a copy that may be changed."""
         number = record.session
         if number not in self._facts:
             self._facts[number] = self._run.facts_of(number)

@@ -74,20 +74,20 @@ class Observer(Protocol):
     """The receiver of the events of a run."""
 
     def begin(self, planned: int, done: int) -> None:
-        """Report that the run starts, or goes on after `done` trials."""
+        """Report that the run starts, or continues after `done` trials."""
 
     def note(self, platform: str, text: str) -> None:
-        """Report an event of a platform: it is coming up, a node was replaced."""
+        """Report an event of a platform, such as its start or the replacement of a node."""
 
     def trial(self, trial: Trial, position: int, eta_s: float | None) -> None:
         """Report that a trial starts.
 
-        - `position`: its number, from 1.
-        - `eta_s`: expected time to the end of the run, or None.
+        - `position`: the trial's number, from 1.
+        - `eta_s`: expected time to the end of the run in s, or None.
         """
 
     def repeat(self, trial: Trial, number: int, of: int) -> None:
-        """Report that a trial is measured again, as the `number`-th of so many repeats."""
+        """Report that a trial is measured again, as the `number`-th of `of` repeats."""
 
     def finished(self, record: Record) -> None:
         """Report that a trial was recorded."""
@@ -96,7 +96,7 @@ class Observer(Protocol):
         """Report that trials are no longer needed."""
 
     def failing(self, failure: str) -> bool:
-        """Report that a program fails on every platform; return whether to go on."""
+        """Report that a program fails on every platform; return whether to continue."""
 
 
 def execute(
@@ -110,12 +110,12 @@ def execute(
     """Run every trial of a run that has no record yet.
 
     - `retry_failed`: also run failed trials again; the new record of each counts.
-    - `anyway`: also go on on another machine than the run was measured on.
-    - `limits`: replace the limits that the run was begun with.
+    - `anyway`: also continue on another machine than the one on which the run was measured.
+    - `limits`: replace the limits with which the run was begun.
 
-    Raises StoreError: its ``run.toml`` was changed, and the rest would be of another plan; or the
-    run directory cannot be written.
-    Raises TimeUp: the job that bareline runs in ends.
+    Raises StoreError: ``run.toml`` was changed, so that the rest would belong to another plan; or
+        the run directory cannot be written.
+    Raises TimeUp: the job in which bareline runs ends.
     Raises OtherMachine: another machine, or another bareline, measured the run before.
     Raises Stopped: a program fails on every platform, and the observer ends the run.
     Raises LimitReached: the run may not use more core hours.
@@ -222,7 +222,7 @@ class Runner:
                 raise Stopped(f"stopped: {trial.case.probe} has failed on every platform")
 
     def _tell_skipped(self) -> None:
-        """Report the trials that several blocks in a row did not need, all at once."""
+        """Report together the trials that several successive blocks did not need."""
         if self._skipped:
             reasons = listing(sorted(self._skipped))
             self._observer.skipped(self._skipped.total(), reasons)
@@ -240,7 +240,7 @@ class Runner:
         return record
 
     def _again(self, trial: Trial, attempt: int, repeat: tuple[int, int]) -> Record | None:
-        """Measure a trial again; None where the time budget is used up or it failed."""
+        """Measure a trial again; None if the time budget is used up or the trial failed."""
         if not self._history.has_time:
             return None
         self._repeat = repeat
@@ -249,7 +249,7 @@ class Runner:
         return record if isinstance(record.outcome, Measured) else None
 
     def _see_limits(self, trial: Trial) -> None:
-        """Wait until trials may begin; raises LimitReached, or TimeUp where waiting costs nodes."""
+        """Wait until trials may begin; raises LimitReached, or TimeUp if waiting costs nodes."""
 
         def wait(closed: str, until: str) -> None:
             if runs_in_job(self._run):
@@ -301,7 +301,7 @@ class Runner:
         self._observer.trial(trial, len(self._history.records) + 1, left_s)
 
     def _worth_keeping(self, judged: JudgedOutput) -> Output:
-        """Return the output to keep; outputs of failed trials are cut to a limit for the run."""
+        """Return the output to store; outputs of failed trials are cut to a limit for the run."""
         assert judged.output is not None
         if isinstance(judged.outcome, Measured):
             return judged.output
@@ -315,7 +315,7 @@ class Runner:
         return output
 
     def _job(self, trial: Trial) -> tuple[Allocation, Command] | Failed:
-        """Return the platform, up and alone, and the command to run; none of this work is timed."""
+        """Return a trial's platform, started and alone, and its command; none of this is timed."""
         hopeless = self._history.hopeless(trial)
         if hopeless:
             return Failed(Stage.GIVEN_UP, hopeless)
@@ -379,7 +379,7 @@ class Runner:
         )
 
     def _judged(self, trial: Trial, output: Output) -> JudgedOutput:
-        """Judge an output, and keep the facts of the platform that its program found out."""
+        """Judge an output, and store the facts of the platform that the program reported."""
         judged = judge_output(
             self._study.find_probe(trial.case.probe),
             self._study.params_of(trial.case),

@@ -1,7 +1,7 @@
-"""The sides of `bareline compare`: runs, or existing outputs that are read for one comparison.
+"""The two sides of `bareline compare`: runs, or outputs that are read for one comparison.
 
 Outputs are imported into a temporary folder, so that they compare in the same way as after
-`bareline import`. A platform that they do not name is called after their file or folder.
+`bareline import`. If an output names no platform, the platform has the name of the file or folder.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from bareline.vocabulary.units import count
 def open_sides(
     paths: Sequence[Path], say: Callable[[str], None], *, ranks: int | None = None
 ) -> Iterator[list[Run]]:
-    """Open runs, and read outputs into temporary runs that end with the context.
+    """Open runs, and read outputs into temporary runs that are removed with the context.
 
-    - `say`: takes the lines that an import prints for people.
-    - `ranks`: number of ranks of outputs that do not contain it.
+    - `say`: called with the lines that an import prints for people.
+    - `ranks`: the number of ranks of outputs that do not contain it.
 
     Raises UsageError: a path is a folder of runs.
     Raises StoreError: a path is missing, or its run is damaged.
-    Raises ImportRefused: a file cannot be read or is of no known format.
+    Raises ImportRefused: a file cannot be read or has an unknown format.
     """
     labels = path_labels(paths)
     with tempfile.TemporaryDirectory(prefix="bareline-compare-") as folder:
@@ -49,7 +49,7 @@ def open_sides(
 
 
 def _is_run(path: Path) -> bool:
-    """Whether a path is a run, or is missing: then an attempt to open it reports that."""
+    """Whether a path is a run, or is missing; opening a missing run reports the error."""
     return (path / HEADER_FILE).exists() or not path.exists()
 
 

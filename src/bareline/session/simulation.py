@@ -1,4 +1,4 @@
-"""The measurements of a run between nodes, simulated; traces replayed on simulated platforms."""
+"""Simulate the measurements of a run between nodes, and replay traces on simulated platforms."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _COMPUTATION = "compute_mean"
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """``calibrate``: a measurement and its simulation.
+    """A row of ``calibrate``: a measurement and its simulation.
 
-    - `params`: of the probe and of the point.
-    - `error`: relative deviation of the simulation; 0.1 is 10 % above the measured value.
+    - `params`: the parameters of the probe and of the point.
+    - `error`: the relative deviation of the simulation; 0.1 is 10 % above the measured value.
     """
 
     probe: str
@@ -47,12 +47,12 @@ class Agreement:
 
     @property
     def where(self) -> str:
-        """Parameters of the probe and of the point as a text, each in their order."""
+        """The parameters of the probe and of the point as a text, each in their order."""
         return " ".join(format_point({name: value}) for name, value in self.params.items())
 
 
 class Simulations:
-    """The measurements of a run on one of its platforms, `platform`, simulated on another."""
+    """The measurements of a run on one of its platforms, `platform`, simulated on another one."""
 
     def __init__(
         self, records: Records, platform: str, points: pl.DataFrame, tell: Callable[[str], None]
@@ -67,7 +67,7 @@ class Simulations:
     def compute_factor(self, table: dict[str, Any]) -> float:
         """Return how many times as long the measured kernels computed; 1 without any.
 
-        It is the median of all kernels: a factor for each would leave nothing to check.
+        This is the median of all kernels: a factor for each kernel would leave nothing to check.
         """
         factors = []
         for case, samples in self._simulated(table, kernels=True):
@@ -78,7 +78,7 @@ class Simulations:
         return statistics.median(factors) if factors else 1.0
 
     def checks(self, table: dict[str, Any]) -> tuple[list[Agreement], list[str]]:
-        """Simulate all cases that can be; return the checks, and the other cases with reasons."""
+        """Simulate all possible cases; return the checks, and the other cases with reasons."""
         checks: list[Agreement] = []
         left_out: list[str] = []
         for case, samples in self._simulated(table, left_out=left_out):
@@ -166,7 +166,7 @@ def simulated(
     """Yield a function that replays a trace on a simulated platform and returns the time in s.
 
     - `name`, `path`: the platform, and the platform file that defines it.
-    - `per_node`: number of ranks on a node; one per core by default.
+    - `per_node`: the number of ranks on a node; by default one per core.
 
     Raises PlatformError: the platform does not exist, or is too small for a trace.
     Raises UsageError: the platform is not simulated.

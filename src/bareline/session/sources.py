@@ -1,18 +1,17 @@
-"""Programs from Spack, EasyBuild and EESSI, looked for where the trials run.
+"""Find programs from Spack, EasyBuild and EESSI on the platforms where the trials run.
 
-The variables that a source sets are read once, before a platform's first trial of the program, and
-become words of `env` before its command: no trial takes longer for it, and MPI's launcher keeps its
-own environment. Only documented commands of Spack are used (``find --json``, ``location``,
-``load --sh``, ``install``).
+The variables that a source sets are read once, before a platform's first trial of the program. They
+become words of `env` in front of the program's command: no trial takes longer, and MPI's launcher
+keeps its own environment. Only documented commands of Spack are used (``find --json``,
+``location``, ``load --sh``, ``install``).
 
 References
 ----------
 T. Gamblin et al., "The Spack Package Manager: Bringing Order to HPC Software Chaos", SC '15 (2015),
-doi:10.1145/2807591.2807623.
-K. Hoste et al., "EasyBuild: Building Software with Ease", SC Companion (2012),
-doi:10.1109/SC.Companion.2012.81.
-B. Droege et al., "EESSI: A cross-platform ready-to-use optimised scientific software stack",
-Software: Practice and Experience 53 (2023), doi:10.1002/spe.3075.
+doi:10.1145/2807591.2807623. K. Hoste et al., "EasyBuild: Building Software with Ease", SC Companion
+(2012), doi:10.1109/SC.Companion.2012.81. B. Droege et al., "EESSI: A cross-platform ready-to-use
+optimised scientific software stack", Software: Practice and Experience 53 (2023),
+doi:10.1002/spe.3075.
 """
 
 from __future__ import annotations
@@ -123,10 +122,11 @@ _NEXT = {
 
 @dataclass(frozen=True, slots=True)
 class LoadedSource:
-    """A source on a platform.
+    """A source on a platform, with its variables.
 
-    - `words`: arguments of `env` that set or unset a variable that the source changes, by variable.
-    - `facts`: its spec, its hash and its prefix, by the last word of their keys.
+    - `words`: for each variable that the source changes, the arguments of `env` that set or unset
+      it.
+    - `facts`: the source's spec, hash and prefix, by the last word of their keys.
     """
 
     words: Mapping[str, Sequence[str]]
@@ -134,9 +134,9 @@ class LoadedSource:
 
 
 class Sources:
-    """The sources of a run's programs on its platforms; each is looked for once.
+    """The sources of a run's programs on its platforms; each source is searched for once.
 
-    - `learn`: keeps the facts of a platform.
+    - `learn`: stores facts of a platform.
     - `note`: reports an event of a platform, such as an installation.
     """
 
@@ -237,7 +237,7 @@ def _spack(source: Source, ask: _Ask, install: _Install, programs: Sequence[str]
 
 
 def _installed(source: Source, ask: _Ask) -> list[dict[str, Any]]:
-    """Return the installed builds of Spack that fit; none where Spack finds no match."""
+    """Return the installed builds of Spack that fit; empty if Spack finds no match."""
     try:
         text = ask("find", *source.words)
     except _NotThereError as error:
@@ -334,7 +334,7 @@ def _loaded(
 
 
 def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
-    """Return the arguments of `env` for each variable that differs, options first as it takes them.
+    """Return arguments of `env` for each variable that differs, options first as `env` requires.
 
     Text of several lines is left out, as are variables of bash.
     """

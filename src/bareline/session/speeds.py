@@ -1,8 +1,8 @@
-"""A machine with two speeds: launches of several probes that one platform ran slower together.
+"""Find a machine with two speeds: launches of several probes that are slower together.
 
-A neighbour in a cache or in memory slows some calls down for seconds, then leaves. A slowdown of
-several programs at once on one platform, but not on the other platforms of the block, comes from
-the machine and not from a program, and no pairing removes it.
+A neighbour in a cache or in memory slows some calls down for seconds, then leaves. If several
+programs are slower at once on one platform, but not on the other platforms of the block, the cause
+is the machine and not a program. Pairing does not remove such a slowdown.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class SpeedChange:
 
 
 def switches(records: Iterable[Record], probes: Mapping[str, Probe[Any]]) -> list[SpeedChange]:
-    """Find where launches of several probes switch together on one platform."""
+    """Find where launches of several probes become slower together on one platform."""
     measured = [record for record in records if isinstance(record.outcome, Measured)]
     slow: dict[tuple[str, int], list[_SlowLaunch]] = defaultdict(list)
     for launch in _slow_launches(measured, _slowness(measured, probes)):
@@ -74,7 +74,7 @@ def switches(records: Iterable[Record], probes: Mapping[str, Probe[Any]]) -> lis
 
 @dataclass(frozen=True, slots=True)
 class _SlowLaunch:
-    """A launch that was slower than usual; `slowness`: the logarithm of how many times."""
+    """A launch that was slower than usual; `slowness`: the logarithm of its ratio to usual."""
 
     record: Record
     slowness: float
@@ -83,7 +83,7 @@ class _SlowLaunch:
 def _slow_launches(
     measured: Sequence[Record], slowness: Mapping[int, float]
 ) -> Iterator[_SlowLaunch]:
-    """Yield the launches that were slower than usual, beyond a slowdown of other platforms."""
+    """Yield the launches that were slower than usual, by more than other platforms were."""
     by_place: dict[tuple[Case, int], dict[str, float]] = defaultdict(dict)
     slow = [record for record in measured if record.trial.index in slowness]
     for record in slow:
@@ -108,12 +108,12 @@ def remeasure_changed_speeds(
 ) -> None:
     """Report where the machine changed its speed, and measure the cases of those blocks again.
 
-    All platforms of a block are measured again, so that its pairs stay close in time, each at most
-    once. Launches that are still slower have a caveat.
+    All platforms of a block are measured again, each at most once, so that the block's pairs stay
+    close in time. Launches that are still slower get a caveat.
 
     - `note`: called with a platform and a description of the change.
     - `again`: measures a trial again; called with the trial, the attempt, and the number of the
-      repeat with their count. It returns None where the budget is used up or the trial failed.
+      repeat with their count. It returns None if the budget is used up or the trial failed.
     """
     probes = {measure.probe: study.find_probe(measure.probe) for measure in study.measures}
     if run.records_bytes > _MOST_BYTES:
@@ -134,12 +134,12 @@ def remeasure_changed_speeds(
 
 
 def _was_repeated(switch: SpeedChange) -> bool:
-    """Whether a launch of the switch was measured again, or has the caveat."""
+    """Whether a launch of the change was measured again, or has the caveat."""
     return any(record.attempt > 1 or SPEED_CAVEAT in record.caveats for record in switch.records)
 
 
 def _add_caveats(run: Run, left: Iterable[SpeedChange]) -> None:
-    """Record the launches of the switches that are left once more, with the caveat."""
+    """Record the launches of the remaining changes again, with the caveat."""
     doubtful: set[int] = set()
     for switch in left:
         for record in switch.records:
@@ -154,14 +154,14 @@ def _add_caveats(run: Run, left: Iterable[SpeedChange]) -> None:
 
 
 def _beside(switch: SpeedChange, finished: Iterable[Record]) -> list[Record]:
-    """Return the launches of a switch's cases in its block, on all platforms."""
+    """Return the launches, on all platforms, of a change's cases in its block."""
     cases = {launch.trial.case for launch in switch.records}
     of_block = [record for record in finished if record.trial.block == switch.block]
     return [record for record in of_block if record.trial.case in cases]
 
 
 def _slowness(measured: Sequence[Record], probes: Mapping[str, Probe[Any]]) -> dict[int, float]:
-    """Return by trial the logarithm of how many times as long its slower points took as usual."""
+    """Return for each trial the logarithm of its slower points' ratio to their usual time."""
     deviations: dict[int, list[float]] = defaultdict(list)
     for by_trial in _logarithms(measured, probes).values():
         if len(by_trial) < _LAUNCHES:
@@ -179,7 +179,7 @@ def _slowness(measured: Sequence[Record], probes: Mapping[str, Probe[Any]]) -> d
 def _logarithms(
     measured: Sequence[Record], probes: Mapping[str, Probe[Any]]
 ) -> Mapping[tuple[str, Case, str], Mapping[int, float]]:
-    """Return by platform, case and point the logarithms of headline values, larger if slower."""
+    """Return by platform, case and point the logarithms of headline values; larger is slower."""
     values: dict[tuple[str, Case, str], dict[int, float]] = defaultdict(dict)
     for record in measured:
         trial = record.trial

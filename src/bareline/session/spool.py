@@ -1,6 +1,6 @@
-"""The trials of an import, in a temporary file until every file is known to be readable.
+"""Keep the trials of an import in a temporary file until every file is known to be readable.
 
-So memory does not grow with their number.
+So the use of memory does not grow with the number of trials.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Declarations = Mapping[str, Mapping[str, Any]]
 
 
 class Spool:
-    """Trials that were read, in a temporary file, and the declarations of all of them.
+    """Imported trials in a temporary file, and the declarations of all these trials.
 
     - `facts`: by title of a platform and key, the values in its outputs, in their order.
-    - `failed`: of outputs that do not name their platform, the file and reason of each failure.
+    - `failed`: for outputs that do not name their platform, the file and reason of each failure.
     - `measured`: the titles of platforms with a measured trial.
     """
 
@@ -53,7 +53,7 @@ class Spool:
 
     @property
     def titles(self) -> list[str]:
-        """The outputs' names of their platforms, "" where one does not name it."""
+        """The names of platforms in the outputs; "" for outputs that name no platform."""
         return list(self._offsets)
 
     def add(self, read_trial: FoundTrial) -> None:
@@ -102,7 +102,7 @@ class Spool:
 
 @dataclass(frozen=True, slots=True)
 class _SpooledLaunch:
-    """The text of a launch, and its place in the file."""
+    """The text of a launch, and its position in the file."""
 
     text: str
     offset: int
@@ -110,7 +110,7 @@ class _SpooledLaunch:
 
 @dataclass(frozen=True, slots=True)
 class _SpooledTrial:
-    """A trial as it is in the file: with the name of its importer, and the place of its launch."""
+    """A trial in the form of the file: with the name of its importer, and its launch's position."""
 
     file: Path
     importer: str
@@ -131,7 +131,7 @@ class _SpooledTrial:
         )
 
     def restored(self, launch: str) -> FoundTrial:
-        """Return the trial as it was read."""
+        """Return the trial in its original form."""
         importer = load_importers()[self.importer]
         return FoundTrial(
             self.file, importer, launch, self.imported, self.first_line, self.occurrence
@@ -150,7 +150,7 @@ def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
 def join_declaration(
     probes: dict[str, Mapping[str, Any]], probe: str, new: Mapping[str, Any]
 ) -> None:
-    """Add the declaration of a trial; outputs of one program may have more or fewer columns."""
+    """Add the declaration of a trial; outputs of one program may have different columns."""
     old = probes.get(probe, new)
     if old["metrics"].keys() == UNTOLD.keys():
         old = new

@@ -27,7 +27,7 @@ _READ_WHOLE_BYTES = 32 << 20
 
 
 class PlatformCounts(TypedDict):
-    """Trials of a platform."""
+    """The numbers of trials of a platform."""
 
     planned: int
     measured: int
@@ -41,7 +41,7 @@ class PlatformCounts(TypedDict):
 
 
 class RunStatus(TypedDict):
-    """``run``, ``continue`` and ``status``: the progress of a run."""
+    """The output of ``run``, ``continue`` and ``status``: the progress of a run."""
 
     run: str
     study: str
@@ -70,7 +70,7 @@ class RunStatus(TypedDict):
 
 
 def status_of(run: Run) -> RunStatus:
-    """Return the state of a run: counts of trials, in total and by platform."""
+    """Return the state of a run: numbers of trials, in total and by platform."""
     study = study_of(run)
     plan = plan_of(run)
     history = History(
@@ -139,7 +139,7 @@ def _by_platform(run: Run, plan: Sequence[Trial], records: Mapping[int, Record])
 
 
 def shortfall(run: Run, blocks: int) -> str:
-    """Describe how many blocks a run had, and the questions that stay open on each platform."""
+    """Describe how many blocks a run had, and the questions that are undecided on each platform."""
     study = study_of(run)
     ended = f"the time budget of {study.budget_s:g} s ended the run after {blocks} of "
     return f"{ended}{study.launches} blocks{_open(run)}"

@@ -1,4 +1,4 @@
-"""Runs that a batch system executes: a login node makes the directory, jobs measure."""
+"""Submit runs to a batch system: a login node creates the directory, and jobs measure."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _INSIDE = "BARELINE_JOB_OF"
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """``submit``: the jobs that measure a run, one after the other."""
+    """The output of ``submit``: the jobs that measure a run, one after the other."""
 
     run: str
     system: str
@@ -62,7 +62,7 @@ class Submission:
 
 
 class Submitting(TypedDict):
-    """``submit --dry-run``: the script that would be handed over, and its plan."""
+    """The output of ``submit --dry-run``: the script that would be submitted, and its plan."""
 
     run: str
     system: str
@@ -74,10 +74,10 @@ class Submitting(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class SubmissionRequest:
-    """The order to a batch system for a run.
+    """The request to a batch system for a run.
 
     - `request`: nodes, time, further options, and the job that the first job waits for.
-    - `chain`: number of jobs: each goes on where the job before it ended.
+    - `chain`: the number of jobs; each job continues where the job before it ended.
     - `measuring`: options of `continue` in each job.
 
     Raises UsageError: the chain is longer than any sensible one.
@@ -94,7 +94,7 @@ class SubmissionRequest:
             raise UsageError(f"{self.chain} jobs are too many", where="--chain", hint=hint)
 
     def shown(self, folder: Path, plan: list[PlannedTrial]) -> Submitting:
-        """Return the command and script for a run directory that is not made."""
+        """Return the command and script for a run directory that does not exist yet."""
         return row_of(
             Submitting,
             self,
@@ -121,12 +121,12 @@ class SubmissionRequest:
         return "\n".join([*lines, ""])
 
     def command(self, folder: Path) -> list[str]:
-        """Return the command that hands over the first job."""
+        """Return the command that submits the first job."""
         return find_system(self.system).submit(self.request, folder.resolve() / _SCRIPT)
 
 
 def inheriting(specs: Sequence[PlatformSpec]) -> tuple[list[PlatformSpec], SlurmOptions | None]:
-    """Return Slurm platforms set to use bareline's own job, and the options of the largest one."""
+    """Return Slurm platforms that use bareline's own job, and the options of the largest one."""
     slurm_options = [spec.options for spec in specs if isinstance(spec.options, SlurmOptions)]
     changed = []
     for spec in specs:
@@ -140,7 +140,7 @@ def inheriting(specs: Sequence[PlatformSpec]) -> tuple[list[PlatformSpec], Slurm
 def fit(
     order: SubmissionRequest, specs: Sequence[PlatformSpec], largest: SlurmOptions | None
 ) -> SubmissionRequest:
-    """Return the order with the nodes of its largest platform in the job, if one names them.
+    """Return the order with the nodes of its largest platform in the job, if a platform names them.
 
     Raises UsageError: the batch system is unknown, or a platform needs another one.
     """
@@ -159,7 +159,7 @@ def fit(
 
 
 def submit(run: Run, order: SubmissionRequest) -> Submission:
-    """Submit a run's jobs; raises PlatformError: one is refused, and the jobs before it stay."""
+    """Submit a run's jobs; raises PlatformError: a job is refused, and earlier jobs remain."""
     path = run.path.resolve() / _SCRIPT
     replace_file(path, order.script(run.path, run.id), within=run.path.resolve())
     made = Submission(str(run.path), order.system, (), tuple(order.command(run.path)))
@@ -189,7 +189,7 @@ def submission_of(run: Run) -> Submission | None:
 
 
 def states_of(submission: Submission) -> list[JobStanding]:
-    """Return the state of each job from the batch system; unknown where it gives none."""
+    """Return the state of each job from the batch system; unknown if it gives none."""
     states = []
     for job in submission.jobs:
         try:
@@ -207,7 +207,7 @@ def last_words(run: Run) -> str:
     """Return the last line that the jobs of a run printed, with its file; "" without any.
 
     A job that ends before bareline starts, for example because its node has no Python, leaves no
-    record: only its log contains the reason.
+    record. Only its log contains the reason.
     """
     path = run.path / _LOG
     try:
@@ -222,12 +222,12 @@ def last_words(run: Run) -> str:
 
 
 def see_to_jobs(run: Run) -> list[str]:
-    """Look for jobs that also measure a run, before the run is continued here.
+    """Find jobs that also measure a run, before the run is continued here.
 
-    Returns messages: the jobs that still wait, and how they are cancelled.
+    Returns messages on jobs that still wait, and how to cancel them.
 
-    Raises UsageError: a job measures the run now. A lock does not show that on every cluster's
-    file system.
+    Raises UsageError: a job measures the run now. A lock does not show this on the file systems of
+        all clusters.
     """
     submission = submission_of(run)
     if submission is None or runs_in_job(run):
@@ -255,9 +255,9 @@ def runs_in_job(run: Run) -> bool:
 
 
 def end_chain(run: Run) -> None:
-    """Cancel the waiting jobs of a run's chain, when this job has measured the last trial.
+    """Cancel the waiting jobs of a run's chain after this job has measured the last trial.
 
-    Where the node of a job has no commands of the batch system, the jobs begin, and end at once.
+    If the node has no commands of the batch system, these jobs begin, and end immediately.
     """
     submission = submission_of(run)
     if submission is None or not runs_in_job(run):

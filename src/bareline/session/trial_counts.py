@@ -1,4 +1,4 @@
-"""The state of a run, in numbers of trials."""
+"""The state of a run, as numbers of trials."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TrialCounts:
-    """The state of a run, in numbers of trials.
+    """The state of a run, as numbers of trials.
 
     - `skipped`: trials whose program is not installed.
     - `saved`: trials that adaptive stopping made unnecessary.
-    - `not_run`: trials that the time budget left no time for.
+    - `not_run`: trials that did not fit into the time budget.
     - `on`: the platforms that have records.
     - `blocks_had`: blocks begun before the time budget ended the run, if it did.
     """
@@ -27,13 +27,13 @@ class TrialCounts:
 
     @property
     def remaining(self) -> int:
-        """Trials still to run."""
+        """The number of trials that are still to run."""
         recorded = self.measured + self.failed + self.skipped
         return self.planned - recorded - self.saved - self.not_run
 
     @property
     def parts(self) -> dict[str, int]:
-        """Results of the trials, for people: see `run_end_blocks`."""
+        """The results of the trials, for people: see `run_end_blocks`."""
         names = ("measured", "failed", "skipped", "saved", "not_run")
         return {name: getattr(self, name) for name in names}
 

@@ -1,14 +1,14 @@
-"""Platforms that a run adds: variants of its one platform, and the negative control.
+"""Add platforms to a run: variants of its only platform, and the negative control.
 
 The variants of a study (``[variant.NAME]``), and the two builds of ``--build-a`` and ``--build-b``,
 differ only in the keys that they set: the program or folder in place of ``{build}``, the words of
-``{command}``, an option of the platform's type such as the MPI library, variables. As all platforms
-they share every block, so that the machine's noise affects each in the same way.
+``{command}``, an option of the platform's type such as the MPI library, variables. Like all
+platforms they share every block, so that the machine's noise affects each of them in the same way.
 
-The control is the baseline under another name: planned, brought up, booted and given its turn as
-any other platform, in the same blocks. No difference of it can come from the platform: the causes
-are boots, drift, neighbours or chance. `bareline.analysis.judgements.control` counts how often the
-comparison calls it different.
+The control is the baseline under another name. It is planned, started, booted and measured like any
+other platform, in the same blocks. A difference between the two cannot come from the platform: the
+causes are boots, drift, neighbours or chance. `bareline.analysis.judgements.control` counts how
+often the comparison calls the control different.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _SETTING = re.compile(r"([a-z_]+)(?:\.([A-Za-z_][A-Za-z0-9_]*))?=(.*)", re.DOTAL
 
 @dataclass(frozen=True, slots=True)
 class StudyVariant:
-    """A study and its platforms as run.
+    """A study and its platforms as they are run.
 
-    - `name`: name of the control, or "".
-    - `note`: remark for the user, or "".
+    - `name`: the name of the control, or "".
+    - `note`: a remark for the user, or "".
     """
 
     study: Study
@@ -49,13 +49,13 @@ class StudyVariant:
 def with_variants(
     study: Study, platforms: Sequence[PlatformSpec], a: Sequence[str], b: Sequence[str]
 ) -> StudyVariant:
-    """Return a study with the variants of a platform in its place, where there are any.
+    """Return a study in which its variants, if there are any, replace the platform.
 
     - `a`, `b`: ``--build-a`` and ``--build-b``: a path, or ``KEY=VALUE`` of a platform file. They
       replace the study's own variants.
 
-    Raises UsageError: only one is given, there is more than one platform or a role, or no program
-    of the study runs the build that differs.
+    Raises UsageError: only one build is given, there is more than one platform or a role, or no
+        program of the study runs the build that differs.
     Raises PlatformError: a key is not an option of the platform's type.
     """
     if a or b:
@@ -103,7 +103,7 @@ def _given_builds(a: Sequence[str], b: Sequence[str]) -> dict[str, dict[str, Any
 
 
 def _only_platform(study: Study, platforms: Sequence[PlatformSpec]) -> PlatformSpec:
-    """Return the one platform, which the variants replace."""
+    """Return the only platform, which the variants replace."""
     if len(platforms) != 1:
         names = ", ".join(spec.name for spec in platforms)
         raise UsageError(
@@ -119,7 +119,7 @@ def _only_platform(study: Study, platforms: Sequence[PlatformSpec]) -> PlatformS
 
 
 def build_facts(spec: PlatformSpec, allocation: Allocation) -> dict[str, Scalar]:
-    """Return the path of a platform's build, and of a single file also the hash of its content."""
+    """Return the path of a platform's build, and the hash of its content if it is a single file."""
     if not spec.build:
         return {}
     facts: dict[str, Scalar] = {"build.path": spec.build}
@@ -171,7 +171,7 @@ def _title(base: PlatformSpec, settings: Mapping[str, Any]) -> str:
 
 
 def _varied(base: PlatformSpec, name: str, settings: Mapping[str, Any]) -> PlatformSpec:
-    """Return the platform with some keys replaced; variables are added to its own."""
+    """Return the platform with some keys replaced; variables are added to the platform's own."""
     table = {**base.to_dict(), **settings}
     variables = settings.get("environment")
     if isinstance(variables, Mapping):
@@ -191,10 +191,10 @@ def _asks(study: Study, platforms: Sequence[PlatformSpec]) -> bool:
 def with_control(
     study: Study, platforms: Sequence[PlatformSpec], baseline: str, asked: bool | None
 ) -> StudyVariant:
-    """Return a study and its platforms with the baseline again under a second name, if requested.
+    """Return a study and its platforms, on request with the baseline under a second name.
 
-    - `asked`: the option of the command line, or None: then the study decides, and a run of one
-      platform has no control: it would double the price of a run that compares nothing.
+    - `asked`: the option of the command line. None: the study decides; a run of one platform then
+      has no control, which would double the price of a run that compares nothing.
     """
     wanted = asked
     if asked is None:

@@ -191,7 +191,7 @@ class Study(StudyKeys):
         return frozenset(probes or self.probes)
 
     def launches_of(self, case: Case) -> int:
-        """Return the number of launches of a case; the question may need more than other cases."""
+        """Return the number of launches of a case; only asked probes go beyond the first look."""
         if self.looks is None or case.probe in self.asked_probes:
             return self.launches
         return self.looks[0]
