@@ -241,7 +241,7 @@ class _Builder:
 
 
 def _reasons(build: NativeBuild, program: str) -> list[str]:
-    """Return why a build left a program out."""
+    """Return the reasons why a build left out a program."""
     reasons: list[str] = []
     for line in build.left_out:
         # A reason names a program, or the folder of the sources of several (`apps` of `app_ocean`).

@@ -43,7 +43,7 @@ class MpiCompiler(Protocol):
 
     @property
     def choices(self) -> Mapping[str, str]:
-        """CMake variables for builds with the library."""
+        """CMake variables for a build with the library, by name."""
 
     def check_library(self, library: str) -> None:
         """Check that programs are linked with this library, or raise PlatformError.

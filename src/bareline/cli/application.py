@@ -67,7 +67,7 @@ def profile(
 
 
 def _print_profiles(profiling: ProfiledRun) -> None:
-    """Print the profiles of the launches on stderr: stdout is the program's own."""
+    """Print the profiles of the launches on stderr, because stdout belongs to the program."""
     if profiling.problem:
         print_error(profiling.problem)
     if len(profiling.launches) > 1:

@@ -86,7 +86,7 @@ def calibrate(
 
 
 def _progress(*, quiet: bool) -> Callable[[str], None]:
-    """Return the function that prints which case is simulated, or nothing."""
+    """Return a function that prints the simulated case or, if `quiet`, nothing."""
 
     def tell(case: str) -> None:
         if not quiet:

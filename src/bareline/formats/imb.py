@@ -260,7 +260,7 @@ def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended
 
 
 def _without_repeats(values: Iterable[T]) -> list[T]:
-    """Return values without those that are equal to the one before."""
+    """Return the values without repetitions of the previous value."""
     return [value for value, _ in groupby(values)]
 
 

@@ -211,7 +211,7 @@ def _add_row(
 
 
 def _figures(name: str, texts: Sequence[str], ranks: int) -> _Figures:
-    """Return the values of a row, after a check that they agree with each other.
+    """Return the values of a row, after a check that the values agree with each other.
 
     Raises ParseError: the values contradict each other, or one is not a number with two decimals.
     """

@@ -86,7 +86,7 @@ def read(text: str) -> Iterable[Reading]:
 
 
 def _ending(text: str) -> tuple[str, ...]:
-    """Return the caveats of a complete output; raises ParseError: it is truncated."""
+    """Return the caveats of a complete output, or raise ParseError for a truncated one."""
     check_last_line(text)
     if _END.search(text):
         return death_caveat(text)

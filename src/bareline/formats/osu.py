@@ -172,7 +172,7 @@ def _blocks(text: str, program: OsuProgram, accelerator: str | None) -> Iterator
 
 
 def _is_begun(block: _Block, params: Mapping[str, Scalar]) -> bool:
-    """Return whether a block has rows, or other settings than the titles after it repeat (7.x)."""
+    """Return whether a block has rows, or settings that differ from the next ones."""
     return any(is_row(line.text) for line in block.lines) or block.params != params
 
 

@@ -147,7 +147,7 @@ def read(text: str) -> Iterable[Reading]:
 
 
 def _maker(title: re.Match[str], settings: Mapping[str, str]) -> partial[Reading]:
-    """Return the maker of the readings of a test: its metrics and outcome are missing."""
+    """Return a function that makes a test's reading from its metrics and its outcome."""
     quantity = "latency"
     ending = "lat"
     if title["kind"] == "BW":

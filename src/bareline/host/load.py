@@ -169,7 +169,7 @@ def busy_cores(since: LoadReading | None) -> float:
 
 
 def wait_until_quiet(most_s: float, tell: Callable[[float], None]) -> float:
-    """Wait until the machine was quiet for some seconds; return the cores still in use.
+    """Wait until the machine was quiet for some seconds; return the cores in use, or 0.
 
     - `tell`: called about every ten seconds with the number of cores in use by other programs.
     """

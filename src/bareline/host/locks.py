@@ -176,7 +176,7 @@ class _Lease:
         self._text = f"{owner_mark()} {about}, {os.urandom(8).hex()}\n"
 
     def take(self, *, wait: bool = False, waiting: str = "") -> bool:
-        """Take the lease, and return whether this process has it.
+        """Take the lease; return False if the owner lives, or may live on another host.
 
         Raises StoreError: a lease names no owner, so that its end is unknown; or a lease cannot be
         made here.

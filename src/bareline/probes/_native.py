@@ -167,7 +167,7 @@ class Report:
 
 
 def _same_value(printed: object, wanted: object) -> bool:
-    """Whether a program printed the requested value; it may round one that is not whole."""
+    """Return whether a program printed the requested value, which it may have rounded."""
     if isinstance(wanted, float) and isinstance(printed, int | float):
         return math.isclose(printed, wanted, rel_tol=1e-9)
     return printed == wanted

@@ -319,7 +319,7 @@ def read_period(path: Path) -> ProgramPeriod:
     Raises
     ------
     ProfileError
-        It is missing, damaged, exceeds its bounds, or is of another version; it names line and key.
+        The file is missing, damaged, too large or of another version; line and key are named.
     """
     try:
         lines = read_bounded(path, OUTPUT.size_bytes).splitlines()

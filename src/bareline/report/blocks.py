@@ -25,7 +25,7 @@ Look = Literal["data", "plain", "facts", "strip", "glance", "claims", "steps"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table; the unit is in the head. Only text wraps."""
+    """A column of a table; `title` includes the unit. Only columns of kind "text" wrap."""
 
     title: str
     kind: Kind = "text"
@@ -151,7 +151,7 @@ class Rows(Generic[R]):
         absent: str = "–",
         tone: Callable[[R], Tone] = lambda _: "",
     ) -> Self:
-        """Add a column of figures; `absent` is written where there is no figure."""
+        """Add a column of numbers; `absent` is written if a row has no number."""
 
         def field(row: R) -> Field:
             number = value(row)
@@ -204,7 +204,7 @@ class Rows(Generic[R]):
         return Table(tuple(self._columns), rows, self._starts(), foot, look, **options)
 
     def _starts(self) -> frozenset[int]:
-        """Return the rows that begin a group, after the first one."""
+        """Return the indices of the rows that begin a group, after the first row."""
         if self._group is None:
             return frozenset()
         groups = [self._group(row) for row in self.rows]
@@ -328,7 +328,7 @@ class Figure:
 
     @property
     def chart(self) -> Chart | None:
-        """The whole drawing as one specification with its title, two panels to a row."""
+        """The whole drawing as one chart with its title, two panels to a row."""
         if not self.panels:
             return None
         title = f"{self.probe}: {self.title}" if self.probe else self.title

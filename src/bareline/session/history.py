@@ -186,8 +186,7 @@ class History:
     def _meets_emulation(self, trial: Trial, emulates: Emulates) -> bool:
         """Return whether an emulated processor would be compared with a real one.
 
-        True also for the real one's case and its control's if only emulated ones are compared with
-        it.
+        Also true for a case of the real one or its control that only emulated ones have in common.
         """
         if self._baseline is None or emulates(self._baseline) is not False:
             return False

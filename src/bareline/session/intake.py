@@ -93,7 +93,7 @@ def import_files(
 
 
 def check_platform(platform: str | None, ranks: int | None) -> None:
-    """Raise UsageError: a platform cannot have this name, or outputs cannot have so many ranks."""
+    """Raise UsageError for an impossible name of a platform, or number of ranks."""
     if platform is not None and not PLATFORM_NAME.fullmatch(platform):
         raise UsageError(
             f"'{sanitized_name(platform)}' is not a valid name for a platform",

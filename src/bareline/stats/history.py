@@ -186,7 +186,7 @@ class _Findings:
 
 
 class _Search:
-    """The search for all changes of some series.
+    """The search for all changes of level of some series.
 
     - `logs`: shape (series, runs); `zone`: logarithm of the margin.
     """

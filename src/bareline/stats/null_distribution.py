@@ -1,8 +1,8 @@
 """Null distributions of the three rank statistics: sign, signed-rank and Mann-Whitney.
 
-Each is symmetric, so one lower tail serves both sides. A distribution-free interval from the k-th
-smallest to the k-th largest of a case's values (or pairwise values) misses the truth with
-probability ``2 P(T <= k - 1)``; `interval_rank` finds the largest k that keeps the level.
+Each distribution is symmetric, so one lower tail serves both sides. A distribution-free interval
+from the k-th smallest to the k-th largest of a case's values (or pairwise values) misses the truth
+with probability ``2 P(T <= k - 1)``; `interval_rank` finds the largest k that keeps the level.
 
 References
 ----------

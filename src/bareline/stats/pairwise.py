@@ -1,8 +1,9 @@
 """Order statistics of pairwise values: Walsh averages of one sample, differences of two.
 
-Both are quadratic in the number of launches. Usual cases (tens of launches) are expanded and
-sorted, in chunks that bound memory; a case with thousands of launches is never expanded: its order
-statistics are found by bisection on counts, which takes O(n log n) time and O(n) memory.
+The number of pairwise values is quadratic in the number of launches. Usual cases (tens of launches)
+are expanded and sorted, in chunks that bound memory; a case with thousands of launches is never
+expanded: its order statistics are found by bisection on counts, which takes O(n log n) time and
+O(n) memory.
 """
 
 from __future__ import annotations

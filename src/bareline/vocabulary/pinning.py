@@ -34,8 +34,8 @@ _BOUND = {
 class Pinning:
     """How ranks are placed on the processors of a node.
 
-    - `ranks_per_socket`, `ranks_per_numa`: the number of ranks on each socket or NUMA domain; if it
-      is 0, `distribution` decides.
+    - `ranks_per_socket`, `ranks_per_numa`: the number of ranks on each socket or NUMA domain; 0 if
+      `distribution` decides.
     """
 
     binding: SeenBinding = "none"

@@ -84,7 +84,7 @@ class PinningKeys(BaseModel):
 
     @property
     def asks_pinning(self) -> bool:
-        """Whether any of the keys is given."""
+        """Whether a study or platform gives any of these keys."""
         return any(getattr(self, name) is not None for name in PinningKeys.model_fields)
 
     @property

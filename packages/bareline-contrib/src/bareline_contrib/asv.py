@@ -32,7 +32,7 @@ from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar, Stage
 
 _SNIFF = re.compile(r'"result_columns"\s*:\s*\[\s*"result"')
-#: What a benchmark measures, by the first word of its function's name, as asv itself goes by it.
+#: The metric of a benchmark, by the first word of its function's name, as in asv.
 _KINDS: Mapping[str, tuple[str, Metric]] = {
     "time": ("time", Metric("s", "lower")),
     "timeraw": ("time", Metric("s", "lower")),

@@ -36,10 +36,10 @@ _KEYS = {
     "constraint": "constraint",
     "reservation": "reservation",
 }
-#: What says something of a system that platforms have no word for, without loss for a run.
+#: Variables without a key in platform files, which runs do not need.
 _SILENT = ("max_request", "n_ranks", "batch_submit", "system_site", "hardware_key")
 _TYPES = {"slurm": "slurm", "mpi": "local", "flux": "job", "lsf": "job", "pbs": "job"}
-#: Files beside the variables, and what they say.
+#: Further files of a system, and their content.
 _BESIDE = {
     "software.yaml": "compilers and libraries",
     "compilers.yaml": "compilers",

@@ -181,7 +181,7 @@ class Ec2Steward:
     """
 
     kinds: ClassVar[tuple[str, ...]] = (KEY_PAIR, INSTANCE)
-    #: Key of the address that ssh goes to.
+    #: Key of the address that ssh uses.
     _address = "PrivateIpAddress"
 
     def __init__(self, account: Mapping[str, str]) -> None:

@@ -44,7 +44,7 @@ _NAMES: Mapping[str, str] = {
     "bit/s": "bandwidth",
     "flop/s": "rate",
 }
-#: Tools whose user says which way is better; the other ones measure costs.
+#: Tools whose user declares which direction is better; all other tools measure costs.
 _CHOSEN: Mapping[str, Better] = {
     "customBiggerIsBetter": "higher",
     "customSmallerIsBetter": "lower",

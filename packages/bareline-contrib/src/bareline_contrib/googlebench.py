@@ -40,7 +40,7 @@ _SNIFF = re.compile(r'"benchmarks"\s*:\s*\[\s*(?:\{\s*"name"\s*:|\])')
 _VERSION = re.compile(r'"library_version"\s*:\s*"([\w.+-]{1,40})"')
 _DATE = re.compile(r'"date"\s*:\s*"([\d:T+-]{19,25})"')
 _UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-#: What a row says of itself, since version 1.5.
+#: Keys that identify a row, since version 1.5.
 _MARKS = ("run_name", "family_index", "per_family_instance_index")
 #: Rows of a complexity fitted over arguments: nothing that was measured.
 _FITTED = ("BigO", "RMS")

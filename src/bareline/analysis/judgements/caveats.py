@@ -1,4 +1,4 @@
-"""Add its caveats to each decided row: from both platforms, and from the comparison."""
+"""Add to each decided row the caveats of both platforms and of the comparison."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ PrintedEffect = Callable[[str, Sequence[PlaceLoss], Sequence[PlaceLoss]], Effect
 class PrintedPlaces:
     """Tests for the places of a claim's printed values.
 
-    - `begin`: whether a place is where a growth begins; `end`: whether any other value is printed.
+    - `begin`, `end`: whether a place is where a growth begins, or where any other value is printed.
     - `near`: whether a place has the printed ranks on other nodes; used if nothing was measured at
       `end`.
     """

@@ -171,7 +171,7 @@ class JudgedComparison:
 
     @cached_property
     def pairs(self) -> list[PlatformPair]:
-        """A pair of each other platform and its baseline."""
+        """For each platform except the baseline, the pair of this platform and its baseline."""
         return self._pairs((self.before[name], name) for name in self.others)
 
     @cached_property

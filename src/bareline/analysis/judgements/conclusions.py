@@ -48,7 +48,7 @@ class Conclusion:
 
     @property
     def worst(self) -> PlatformShare:
-        """The share of the platform on which it is largest."""
+        """The largest of the platforms' shares."""
         return max(self.shares, key=lambda share: share.value.value)
 
     @property

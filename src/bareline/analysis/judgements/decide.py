@@ -144,7 +144,7 @@ def decide(row: RowEvidence, floor: float) -> Decisions:
 def is_certain(
     p: FloatCube, q: FloatCube, interval: IntCube, few_boots: BoolCube | bool
 ) -> BoolCube:
-    """Whether rows are certain: by the family, by the rate over all rows, and by their interval."""
+    """Whether rows are certain by the family test, the false discovery rate and the interval."""
     by_family = p <= stats.CERTAIN_ALPHA
     by_rate = q <= stats.ALPHA
     is_significant = by_family & by_rate

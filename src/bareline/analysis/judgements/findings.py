@@ -34,7 +34,7 @@ class Finding:
 
     - `points`: every point, including points that could not be compared.
     - `sizes`, `where`: the words for the class of sizes and for the layout; empty if the probe has
-      only one.
+      only one class or layout.
     - `mean`: the comparison of all points together; None if fewer than two points have a ratio.
     """
 

@@ -206,7 +206,7 @@ class _Group:
     """The rows of a finding.
 
     - `sizes`, `where`: the words for the class of sizes and for the layout; empty if the probe has
-      only one.
+      only one class or layout.
     """
 
     rows: pl.DataFrame

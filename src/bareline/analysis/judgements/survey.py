@@ -179,7 +179,7 @@ class _Judge:
         metric: FleetMetric,
         values: FloatArray,
     ) -> list[int]:
-        """Judge units by a row of values each; return those that are worse by their own test."""
+        """Judge units, each by its row of `values`; return the units that are certainly worse."""
         launches = (~np.isnan(values)).sum(axis=1)
         judged = np.flatnonzero(launches >= MIN_LAUNCHES)
         fewest = _FEWEST_UNITS

@@ -37,7 +37,7 @@ def of_launches(values: FloatCube, begins: IntCube) -> FloatCube:
 
 
 def _quotient(totals: FloatCube, counts: IntCube) -> FloatCube:
-    """Divide totals by counts; NaN where a count is 0."""
+    """Return totals divided by counts; NaN for a count of 0."""
     undefined = np.full(totals.shape, np.nan)
     quotient: FloatCube = np.divide(totals, counts, out=undefined, where=counts > 0)
     return quotient

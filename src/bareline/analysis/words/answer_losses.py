@@ -1,4 +1,4 @@
-"""The clauses of an answer that describe losses and gains: of programs, then of other layers."""
+"""The clauses of an answer on losses and gains, first of programs, then of other layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of sentences: amounts, intervals and platforms are separate parts, for marking."""
+"""The parts of a sentence, by which an output can mark amounts, intervals and platforms."""
 
 from __future__ import annotations
 

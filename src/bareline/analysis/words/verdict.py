@@ -203,7 +203,7 @@ def _square_pieces(square: MatrixCell, group: Sequence[Finding]) -> list[Piece]:
 
 
 def _counts(findings: Sequence[Finding]) -> list[str]:
-    """Count the findings that are worse, and better, of all; likely ones are also counted alone.
+    """Return the numbers of worse and of better findings, each with the number of likely ones.
 
     A finding that loses at some points and gains at other points counts as worse.
     """

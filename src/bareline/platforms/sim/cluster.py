@@ -67,10 +67,10 @@ def cluster_xml(options: SimOptions, network: SimulatedNetwork) -> str:
 
 
 def eager_bytes(options: SimOptions, network: SimulatedNetwork, nodes: int) -> int:
-    """Return the size in bytes from which sender and receiver synchronize, for a job.
+    """Return the size in bytes from which sender and receiver synchronize in a job.
 
-    SMPI has one such size for a whole job: on one node it is that of shared memory, which does not
-    depend on the network.
+    SMPI has a single such size for a whole job. On one node, it is the size of shared memory, which
+    does not depend on the network.
     """
     if nodes == 1:
         return options.loopback_eager_bytes

@@ -64,7 +64,7 @@ class HpccParams:
 
 
 def _summary_metrics() -> dict[str, Metric]:
-    """Return the metrics of the summary; those of single runs are no details here."""
+    """Return the metrics of the summary; metrics of single runs are not marked as details."""
     metrics = hpcc.summary_metrics()
     for name, metric in metrics.items():
         if _SINGLE.search(name):

@@ -118,7 +118,7 @@ class LinpackMpi(Probe[LinpackMpiParams]):
     metrics: ClassVar[Mapping[str, Metric]] = hpl.METRICS
 
     def command(self, params: LinpackMpiParams, layout: Layout) -> Command:
-        """Return the command of our program, with the input that it needs if it starts xhpl."""
+        """Return the command of bareline's program, with an input for xhpl if that is started."""
         threads = str(layout.threads_per_rank)
         env = [("OMP_NUM_THREADS", threads), ("OPENBLAS_NUM_THREADS", threads)]
         inputs: tuple[tuple[str, str], ...] = ()

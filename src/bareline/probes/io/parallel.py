@@ -112,7 +112,7 @@ class ParallelParams:
     - `api`: ``posix``, or MPI-IO: ``mpiio`` (independent calls of each rank), ``mpiio-collective``
       (every call by all ranks together). IOR's ``-a`` and ``-c``.
     - `files`: one ``shared`` file, or an ``own`` file of each rank (``-F``).
-    - `transfer_bytes`: size of a call in bytes (``-t``); any multiple of 8, as IO500's 47008.
+    - `transfer_bytes`: size of a call in bytes (``-t``); any multiple of 8, such as IO500's 47008.
     - `block_bytes`: bytes that a rank writes in one piece of the file (``-b``).
     - `segments`: number of blocks of each rank (``-s``). One large block is the segmented pattern,
       many blocks of one transfer each are the strided pattern.

@@ -1,8 +1,8 @@
 """Parallel efficiency: the remaining part of the speed per rank, against the fewest ranks.
 
-With a problem of fixed size (strong scaling) efficiency is speed-up over growth of ranks; with one
-that grows with them (weak scaling) it is the remaining part of the speed per rank. 100 % is the
-case with the fewest ranks that the platform measured.
+For a problem of fixed size (strong scaling), efficiency is the speed-up divided by the growth of
+ranks. For a problem that grows with the ranks (weak scaling), efficiency is the remaining part of
+the speed per rank. The case with the fewest ranks that the platform measured has 100 %.
 
 References
 ----------

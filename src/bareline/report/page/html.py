@@ -1,4 +1,4 @@
-"""The page: one self-contained HTML file that opens offline, and the figures as files."""
+"""The page of a report: one self-contained HTML file that opens offline."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Results on a terminal."""
+"""The blocks that commands print in the terminal."""

@@ -84,7 +84,7 @@ class LossCase:
         return positive_number(self.facts, key), base_number
 
     def quotient(self, *keys: str) -> float | None:
-        """Return the baseline's value over the platform's, of the first fact that both have."""
+        """Return the baseline's value over the platform's value, for the first known fact."""
         for key in keys:
             value, base_value = self.both_numbers(key)
             if value and base_value:
@@ -269,7 +269,7 @@ class Rule:
 
 
 def bound_below(ratio: Estimate, loss: Estimate, cause: Cause, where: str) -> Cause:
-    """Return a cause with the loss to another platform without this cause as its share.
+    """Return a cause whose share is the loss compared with a platform without this cause.
 
     The cause is withdrawn if there is no such loss.
 

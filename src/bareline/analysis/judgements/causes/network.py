@@ -83,7 +83,8 @@ def _unused(case: LossCase, stream: Measurement) -> str:
 def _with_bytes(case: LossCase, cause: Cause, rate: float, base_rate: float | None) -> Cause:
     """Return the cause with its share: the time in which the link sends the operation's bytes.
 
-    On the baseline these bytes took a part of the time that is between none and all of it.
+    The time of these bytes on the baseline is subtracted. It is not known: its bounds are 0 and the
+    whole time.
     """
     assert case.work is not None and case.base_s is not None
     count = case.work.size_bytes
@@ -150,7 +151,10 @@ def _is_latency(case: LossCase) -> bool:
 
 
 def link_is_full(case: LossCase) -> bool:
-    """Whether the link's rate limits this stream, or any other stream over the platform's link."""
+    """Whether the link's rate limits a stream over the platform's link.
+
+    For a loss of the network this is its own stream, else the measured stream.
+    """
     if case.finding.layer is Layer.NETWORK:
         rate = link_bps(case.facts)
         ratio = case.point.ratio

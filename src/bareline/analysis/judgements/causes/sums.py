@@ -1,7 +1,7 @@
 """The sum of an explanation: its terms, the facts that divide them, and terms that are too large.
 
-A term that benchmarks of the layer below measured has its measured value, and its facts divide this
-value. A term that nothing measured is as large as the costs of its facts.
+If benchmarks of the layer below measured a term, the measured value counts, and the term's facts
+divide this value. If nothing measured a term, it is as large as the costs of its facts.
 """
 
 from __future__ import annotations
@@ -94,10 +94,10 @@ def _contradiction(cause: Cause, measured: MeasuredTerm) -> str:
 
 
 def _priced(cause: Cause, divisions: Sequence[Division]) -> Cause:
-    """Return a cause with the sum of its parts of measured terms as share.
+    """Return a cause with its share: the sum of the cause's parts of measured terms.
 
-    The cause is withdrawn if every term that it changes contradicts it. Without a part of a
-    measured term the cause has no share.
+    The cause is withdrawn if every term that it changes contradicts it. If its terms were measured
+    and it has no part of them, it has no share.
     """
     if cause.withdrawn or not cause.terms:
         return cause

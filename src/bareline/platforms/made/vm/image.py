@@ -245,7 +245,7 @@ def _packaged(image: AutoImage, choice: str, folder: Path, cache: Path) -> AutoI
 
 
 def _real_package(archive: Archive, name: str) -> Mapping[str, str]:
-    """Return the package with the newest kernel, if a package only depends on another one."""
+    """Return the package with the kernel, given one that only names the newest kernel."""
     for _ in range(3):
         fields = archive.show([name]).get(name, {})
         real = _REAL.search(fields.get("Depends", ""))

@@ -54,7 +54,7 @@ class OwnershipFile:
 
 
 def claims_folder(cache_folder: Path) -> Path:
-    """Return the folder of the files for all platforms in use."""
+    """Return the folder that contains a file for each platform in use."""
     return cache_folder / "vm" / "claims"
 
 

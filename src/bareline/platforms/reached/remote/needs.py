@@ -18,7 +18,7 @@ def needs_line() -> list[str]:
 
 
 def read_needs(text: str, name: str = "") -> NodeLook:
-    """Read the output of the script ``needs`` on a node.
+    """Return the equipment of a node from the output of the script ``needs``.
 
     - `name`: name of the node; by default the name that the node reports.
 
