@@ -19,7 +19,8 @@ from statistics import median
 
 from bareline.formats.importer import Importer, moment_in, version_in
 from bareline.formats.reading import UNKNOWN_RANKS, Reading, outcome_of
-from bareline.formats.table import Rounded, check_whole, integer
+from bareline.formats.rounded import Rounded
+from bareline.formats.table import check_whole, integer
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
 

@@ -29,15 +29,18 @@ def facts_in(marks: Mapping[str, re.Pattern[str]]) -> Callable[[str], Mapping[st
     A fact is the group ``version`` of its pattern, or the first group.
     """
 
-    def facts(text: str) -> Mapping[str, Scalar]:
-        matches = {fact: mark.search(text) for fact, mark in marks.items()}
-        texts = {
-            name: match and match[match.re.groupindex.get("version", 1)]
-            for name, match in matches.items()
-        }
-        return {fact: words for fact, words in texts.items() if words}
+    def read(text: str) -> Mapping[str, Scalar]:
+        facts: dict[str, Scalar] = {}
+        for fact, mark in marks.items():
+            match = mark.search(text)
+            if match is None:
+                continue
+            group = mark.groupindex.get("version", 1)
+            if match[group]:
+                facts[fact] = match[group]
+        return facts
 
-    return facts
+    return read
 
 
 def version_in(fact: str, mark: re.Pattern[str]) -> Callable[[str], Mapping[str, Scalar]]:
@@ -53,11 +56,13 @@ def moment_in(mark: re.Pattern[str], form: str) -> Callable[[str], datetime | No
 
     def started(text: str) -> datetime | None:
         match = mark.search(text)
+        if match is None:
+            return None
         try:
-            moment = datetime.strptime(match[1].strip(), form) if match else None
+            moment = datetime.strptime(match[1].strip(), form)
         except ValueError:
             return None
-        return moment.replace(tzinfo=UTC) if moment else None
+        return moment.replace(tzinfo=UTC)
 
     return started
 
@@ -74,12 +79,12 @@ def starts_at(
       launch whose title is lost, so that this launch is not read as a part of the previous one.
     - `last`: the same, for the last line of a launch with any of these patterns.
     """
-    return lambda text: sorted(
-        [
-            *(match.start() for match in title.finditer(text)),
-            *lost_titles(text, title, inside, last),
-        ]
-    )
+
+    def starts(text: str) -> Sequence[int]:
+        titles = [match.start() for match in title.finditer(text)]
+        return sorted([*titles, *lost_titles(text, title, inside, last)])
+
+    return starts
 
 
 def lost_titles(

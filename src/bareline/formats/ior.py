@@ -19,9 +19,9 @@ from statistics import fmean, median
 from bareline.formats.ends import death_caveat
 from bareline.formats.importer import Importer, holding, moment_in, starts_at, version_in
 from bareline.formats.reading import BANDWIDTH, LATENCY, Reading, as_detail, outcome_of, unread
+from bareline.formats.rounded import Rounded
 from bareline.formats.settings import Settings
 from bareline.formats.table import (
-    Rounded,
     check_last_line,
     check_whole,
     number,

@@ -23,7 +23,8 @@ from bareline.formats.ends import death_caveat, death_in
 from bareline.formats.foreign import plain_command
 from bareline.formats.importer import Importer, holding, moment_in, starts_at, version_in
 from bareline.formats.reading import UNKNOWN_RANKS, Reading, as_detail, outcome_of, unread
-from bareline.formats.table import NumberedLine, Rounded, integer, number_lines
+from bareline.formats.rounded import Rounded
+from bareline.formats.table import NumberedLine, integer, number_lines
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar
 

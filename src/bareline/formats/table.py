@@ -65,10 +65,12 @@ class PrintedTable:
 
         Raises ParseError: a cell is not an integer.
         """
-        return [
-            integer(text, f"line {line.number}: {title}")
-            for text, line in zip(self.column(title), self.lines, strict=True)
-        ]
+        cells = zip(self.column(title), self.lines, strict=True)
+        return [integer(text, f"line {line.number}: {title}") for text, line in cells]
+
+    def omission(self, position: int, reason: str, *, lost: bool = True) -> Omission:
+        """Return the omission of the row at a position."""
+        return Omission(reason, self.lines[position].number, lost=lost)
 
     def numbers(
         self, title: str, *, uniform: bool = True, decimals: int | None = None
@@ -93,34 +95,6 @@ class PrintedTable:
                 raise ParseError(f"line {line.number}: '{text}' has not {usual} decimals as usual")
             values.append(value)
         return values
-
-
-@dataclass(frozen=True, slots=True)
-class Rounded:
-    """A printed number, and the largest deviation that its rounding explains."""
-
-    value: float
-    off: float = 0.0
-
-    @classmethod
-    def of(cls, text: str, where: str) -> Rounded:
-        """Read a number that is not negative; raises ParseError: it is not one."""
-        return cls(number(text, where), rounding(text))
-
-    @property
-    def low(self) -> float:
-        """The smallest number that is printed so."""
-        return self.value - self.off
-
-    @property
-    def high(self) -> float:
-        """The largest number that is printed so."""
-        return self.value + self.off
-
-    @property
-    def off_share(self) -> float:
-        """The largest deviation as a share of the number."""
-        return self.off / self.value
 
 
 def split_before(title: re.Pattern[str], text: str) -> list[str]:
@@ -248,7 +222,7 @@ def sieve(
             check(table.only((position,)))
         except ParseError as error:
             first = first or error
-            bad.append(Omission(str(error), table.lines[position].number))
+            bad.append(table.omission(position, str(error)))
         else:
             good.append(position)
     if first is None:
@@ -273,24 +247,31 @@ def sieve_sizes(
     - `any_after_zero`: whether the user chose the size that follows 0.
     """
     table = _without_copies(table, left_out)
-    sizes = table.integers(title)
+    all_sizes = table.integers(title)
+    table = _without_repeated_sizes(table, all_sizes, left_out)
+    for position, (before, size) in enumerate(pairwise(table.integers(title)), 1):
+        if size < before:
+            raise ParseError(f"the size {size} follows {before}: a row is displaced")
+        if not doubling or _follows(before, size, any_after_zero=any_after_zero):
+            continue
+        if not any(before < other < size for other in all_sizes):
+            reason = f"no row between the sizes {before} and {size}"
+            left_out.append(table.omission(position, reason))
+    return table
+
+
+def _without_repeated_sizes(
+    table: PrintedTable, sizes: Sequence[int], left_out: list[Omission]
+) -> PrintedTable:
     counts = Counter(sizes)
     for size, count in counts.items():
         if count > 1:
-            position = sizes.index(size)
             reason = f"{count} different rows of the size {size}"
-            left_out.append(Omission(reason, table.lines[position].number))
+            left_out.append(table.omission(sizes.index(size), reason))
     places = [position for position, size in enumerate(sizes) if counts[size] == 1]
     if 2 * len(places) <= len(sizes):
         raise ParseError("most sizes appear twice: rows of several tables")
-    table = table.only(places)
-    for (before, size), line in zip(pairwise(table.integers(title)), table.lines[1:], strict=True):
-        if size < before:
-            raise ParseError(f"the size {size} follows {before}: a row is displaced")
-        expected = _follows(before, size, any_after_zero=any_after_zero)
-        if doubling and not expected and not any(before < lost < size for lost in counts):
-            left_out.append(Omission(f"no row between the sizes {before} and {size}", line.number))
-    return table
+    return table.only(places)
 
 
 def _without_copies(table: PrintedTable, left_out: list[Omission]) -> PrintedTable:
@@ -298,8 +279,7 @@ def _without_copies(table: PrintedTable, left_out: list[Omission]) -> PrintedTab
     seen: set[tuple[str, ...]] = set()
     for position, row in enumerate(table.rows):
         if row in seen:
-            reason = "a copy of another row"
-            left_out.append(Omission(reason, table.lines[position].number, lost=False))
+            left_out.append(table.omission(position, "a copy of another row", lost=False))
         else:
             seen.add(row)
             places.append(position)
