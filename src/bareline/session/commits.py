@@ -1,7 +1,7 @@
 """``bareline import --per-commit``: one run for each commit, so that the runs are a history.
 
-The results of two commits are not repetitions. An output may name its commit, as asv's outputs do.
-Otherwise each file counts as one commit, which has the name of the file.
+Results of different commits are not repetitions of one measurement. An output may name its commit,
+as asv's outputs do. Otherwise each file counts as one commit, which has the name of the file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Core hours: the estimate of a plan, the use of a run, and its limits.
+"""Core hours: the estimate for a plan, the use by a run, and the limits.
 
-Nodes that a batch system or a cloud lends cost from the moment they are up until they are given
-back, also while they are idle. Any other platform costs while its trials run.
+Nodes of a batch system or a cloud cost from their start until they are returned, also while they
+are idle. Any other platform costs only while its trials run.
 """
 
 from __future__ import annotations

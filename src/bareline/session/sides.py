@@ -49,7 +49,7 @@ def open_sides(
 
 
 def _is_run(path: Path) -> bool:
-    """Whether a path is a run or is missing; the attempt to open it then reports the error."""
+    """Whether a path is a run or is missing; opening a missing run then reports the error."""
     return (path / HEADER_FILE).exists() or not path.exists()
 
 

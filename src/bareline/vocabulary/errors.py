@@ -129,7 +129,7 @@ class Stopped(BarelineError):
 
 
 class LimitReached(BarelineError):
-    """A run ended before its plan did, since it may use no more core hours."""
+    """A run ended before its plan, because it may not use more core hours."""
 
 
 class ReportError(BarelineError):

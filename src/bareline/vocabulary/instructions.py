@@ -56,7 +56,7 @@ INSTRUCTION_SETS = (*X86_SETS, *ARM_SETS)
 
 
 def widest(sets: Iterable[str]) -> str:
-    """Return the name of the widest set of those in `sets`; empty if none of them is known."""
+    """Return the name of the widest family among `sets`; empty if no set in it is known."""
     names = set(sets)
     families = [row.family for row in INSTRUCTION_SETS if row.family and row.name in names]
     return families[-1] if families else ""

@@ -22,10 +22,10 @@ DEFAULT_LOOKS = (8, 10, 12)
 SPENT = 0.05
 """The error of all looks of a run together, if there are several."""
 SPENT_AT_ONCE = 0.04
-"""The error of a single look.
+"""The error of a single look, 1 % below the promised 5 %.
 
-With this reserve, platforms that share a skewed baseline, for which exchanging names is not exact,
-still keep 5 %. Several looks at growing data have this reserve without it.
+The reserve of 1 % is for platforms that share a skewed baseline, for which exchanging names is not
+exact. Several looks at growing data already have such a reserve.
 """
 _FIRST_SHARE = 0.4
 _MINUTE_S = 60.0

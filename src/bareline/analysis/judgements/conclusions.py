@@ -1,4 +1,4 @@
-"""Conclusions from several values of a platform together, such as the share of its peak."""
+"""Draw conclusions from several values of a platform, such as the share of its peak."""
 
 from __future__ import annotations
 

@@ -290,7 +290,7 @@ def _ends(grounds: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 
 def _best_end(ground: Evidence) -> float:
-    """Return the ratio to compare with as the best: the upper end, or lower if it varies."""
+    """Return the bound by which the best ground is found: the upper, or the lower if it varies."""
     end = ground.hi
     if ground.varies:
         end = ground.lo
@@ -300,7 +300,7 @@ def _best_end(ground: Evidence) -> float:
 
 
 def _worst_end(ground: Evidence) -> float:
-    """Return the ratio to compare with as the worst: the lower end, or upper if it varies."""
+    """Return the bound by which the worst ground is found: the lower, or the upper if it varies."""
     end = ground.lo
     if ground.varies:
         end = ground.hi

@@ -163,7 +163,7 @@ def _end(ratio: float | None, ends: Sequence[float], rate: bool, *, worse: bool)
 
 
 def amount_pieces(points: Sequence[Row], rate: bool) -> list[Piece]:
-    """Describe how much points of one direction differ: one by its interval, several by range."""
+    """Describe how much points of one direction differ: a single point, or a range of points."""
     first = points[0]
     if first.ratio is None:
         return _off_scale(first, rate)

@@ -1,4 +1,4 @@
-"""The error rates of a page in words: of its statistics, and as measured by its control."""
+"""Describe the error rates of a page: of its statistics, and as its control measured them."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ class _Part:
         return MeasuredTerm(self.term, share, dearest.finding.probe, dearest.words, refuses)
 
     def _narrowed(self, most: float) -> tuple[str, Share]:
-        """Return why the part costs nothing (or empty), and its extra time over its own time.
+        """Return why the part costs nothing (else empty), and its extra time over its own time.
 
         - `most`: the largest factor by which the part may be slower, by the layer below.
         """
