@@ -288,7 +288,7 @@ class _Load:
         least = self._least
         if share < least:
             raise self._failure(
-                f"had only {share:.1%} of a processor during the trial, less than {self._least:.1%}"
+                f"had only {share:.1%} of a processor during the trial, less than {least:.1%}"
             )
 
     def share_since(self, before: _Reading, now: _Reading | None = None) -> float:
