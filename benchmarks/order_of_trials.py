@@ -123,8 +123,8 @@ def boot_table(simulations: int, rng: np.random.Generator) -> Iterator[str]:
         "between launches."
     )
     yield (
-        "For the first value each launch counts as one value; for the second (from six boots on, "
-        "as in bareline) each boot does."
+        "A cell has two coverages: if each launch counts as one value, and if each boot counts as "
+        "one value (as in bareline, from six boots on)."
     )
     yield ""
     yield f"| guests made again | {' | '.join(f'{size} launches' for size in sizes)} |"
