@@ -237,7 +237,7 @@ def reference(
         option("--tolerance", "T", "Tolerance to both sides, relative.", min=0.0, max=10.0),
     ] = 0.1,
 ) -> None:
-    """Write the medians of a run as reference values for `--reference`."""
+    """Write the medians of a run as reference values for `compare --reference`."""
     import tomli_w
 
     from bareline.analysis.numbers.references import references_of

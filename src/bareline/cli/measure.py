@@ -48,7 +48,7 @@ app = typer.Typer()
 @prints("run", "session.status.RunStatus")
 @prints("run-dry-run", "session.begin.PlannedTrial")
 def run(options: RunOptions) -> None:
-    """Measure a study on platforms; the run directory is the last line on stdout."""
+    """Run a study's benchmarks on platforms; the run directory is the last line on stdout."""
     from bareline.session import begin
     from bareline.session.pauses import look, wait_until_idle
 

@@ -178,18 +178,19 @@ class RunOptions:
     ]
     on: Annotated[_Names, option("--on", help="Platform; repeat for more.", **PLATFORM)] = None
     as_: Annotated[
-        _Names, option("--as", "ROLE=P", "Platform that takes a role; repeat for more.")
+        _Names, option("--as", "ROLE=P", "Use platform P for a role of the study; repeat for more.")
     ] = None
     build_a: Annotated[
         _Names,
         option(
             "--build-a",
             "BUILD",
-            "A build: a path ({build}), or KEY=VALUE as in a platform file; repeat for more.",
+            "First build: the path for {build} in commands, or KEY=VALUE as in a platform file; "
+            "repeat for more keys.",
         ),
     ] = None
     build_b: Annotated[
-        _Names, option("--build-b", "BUILD", "The build that is compared with it.")
+        _Names, option("--build-b", "BUILD", "Second build, compared with the first.")
     ] = None
     platforms: PlatformsOption = None
     out: Annotated[Path | None, option("-o --out", "DIR", "Run directory to make.")] = None
@@ -199,19 +200,23 @@ class RunOptions:
         option(
             "--question",
             "Q",
-            "The finding answered first, e.g. 'app.ocean time'; repeat for more.",
+            "Metric that the verdict names first, e.g. 'app.ocean time'; repeat for more.",
         ),
     ] = None
     seed: Annotated[int | None, option("--seed", "N", "Seed of the trials' order.")] = None
     launches: Annotated[
-        int | None, option("--launches", "N", "Most trials of each case.", min=1)
+        int | None, option("--launches", "N", "Launch each case at most N times.", min=1)
     ] = None
     scale: Annotated[str | None, option("--scale", "NAME", "Scale of the study, e.g. small.")] = (
         None
     )
     sizes_of: Annotated[
         Path | None,
-        option("--sizes-of", "PROFILE", "Message sizes: the means of a program's MPI functions."),
+        option(
+            "--sizes-of",
+            "PROFILE",
+            "Sweep over the mean message size of each MPI function in a profile.",
+        ),
     ] = None
     control: Annotated[
         bool | None,
@@ -222,10 +227,10 @@ class RunOptions:
         ),
     ] = None
     anyway: Annotated[
-        bool, flag("--anyway", "Also where fewer than two roles of the study can be measured.")
+        bool, flag("--anyway", "Run even if fewer than two roles of the study can be measured.")
     ] = False
     yes: Annotated[
-        bool, flag("--yes", "Also where less than a third of a paper's claims can be judged.")
+        bool, flag("--yes", "Run even if less than a third of the paper's claims can be judged.")
     ] = False
     max_core_hours: MaxCoreHoursOption = None
     not_between: NotBetweenOption = None

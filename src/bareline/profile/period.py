@@ -378,7 +378,8 @@ def _stream(path: Path, lines: Sequence[bytes], rank: int, ranks: int) -> CallSt
         raise _not_read(path, number, "'calls', 'compute_s' and 'spent_s' differ in length")
     largest = max(row.calls)
     if largest >= len(shapes):
-        raise _not_read(path, number, f"'calls': {largest} is not one of the shapes")
+        why = f"'calls' contains the index {largest}, but 'shapes' has only {len(shapes)} entries"
+        raise _not_read(path, number, why)
     return CallStream(
         rank=row.rank,
         shapes=shapes,

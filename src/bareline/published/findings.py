@@ -114,7 +114,10 @@ class PublishedFinding(_Table):
     @model_validator(mode="after")
     def _is_checked_or_unmeasured(self) -> Self:
         if bool(self.checks) == bool(self.unmeasured):
-            raise ValueError(f"give either 'check' or 'unmeasured' of: {self.statement}")
+            raise ValueError(
+                f"the statement '{self.statement}' needs either the key 'check' or the key "
+                "'unmeasured'"
+            )
         return self
 
     @property

@@ -354,7 +354,7 @@ class PublishedStudy(_Table):
         listed = lists.get(check.printed[0])
         if listed is None or (check.below is None and listed.retransmissions is None):
             raise ValueError(
-                f"'{check.printed[0]}' has no such trials of the platform '{check.platform}'"
+                f"'{check.printed[0]}' has no trials of '{check.platform}' that the check can use"
             )
 
     def part(self, name: str) -> Part:

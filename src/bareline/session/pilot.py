@@ -61,9 +61,9 @@ def _launched(study: Study, spec: PlatformSpec) -> float:
     outcome = judge_output(probe, params, output, cell.timeout_s).outcome
     if isinstance(outcome, Failed):
         raise UsageError(
-            f"fails: {' '.join(outcome.reason.split())[-600:]}",
+            f"the command fails: {' '.join(outcome.reason.split())[-600:]}",
             where=spec.title or spec.name,
-            hint="run it by itself first; what it prints must not depend on a terminal",
+            hint="run it by itself until it succeeds; its output must not depend on a terminal",
         )
     return output.duration_s
 

@@ -42,7 +42,8 @@ def require_same_blocks(first: FloatArray, second: FloatArray) -> None:
     """Raise ValueError unless both stacks have the same cases and blocks."""
     if first.shape != second.shape:
         raise ValueError(
-            f"paired stacks need one shape, got values {first.shape} and baseline {second.shape}"
+            "values and baseline need the same shape to be compared in pairs: "
+            f"values {first.shape}, baseline {second.shape}"
         )
 
 

@@ -24,6 +24,6 @@ def with_looks(content: Mapping[str, Any]) -> Mapping[str, Any]:
     if launches is not None and launches != planned[-1]:
         raise ValueError(
             f"launches = {launches}, but the last interim analysis (looks) is after {planned[-1]} "
-            "blocks; remove launches or looks"
+            "launches; remove the key launches or the key looks"
         )
     return {**content, "looks": list(planned), "launches": planned[-1]}

@@ -73,7 +73,8 @@ def _trace_file(file: Path, study: Path, name: str) -> Path:
 def _input_text(file: Path, study: Path, name: str) -> str:
     where = f"{study}, [app.{name}], inputs"
     elsewhere = (
-        "copy the file into a folder that the nodes can read, and set case_folder to this folder"
+        "only text files are sent to the nodes: copy the file into a folder that the nodes can "
+        "read, and set case_folder to this folder"
     )
     try:
         return read_bounded(file, _LARGEST_INPUT_BYTES).decode()

@@ -153,9 +153,9 @@ class Scaled:
             )
         if len(grid.sides) != len(self.pattern.grid.sides):
             raise UsageError(
-                f"the grid {grid} has {len(grid.sides)} sides, the program cuts "
+                f"the grid {grid} has {len(grid.sides)} sides, but the program's grid has "
                 f"{len(self.pattern.grid.sides)}",
-                hint=f"write --grid as {self.pattern.grid} has it",
+                hint=f"give --grid as many sides as {self.pattern.grid}, the grid of the profile",
             )
 
     def _check_program(self, trace: Trace, *, exact: bool) -> None:

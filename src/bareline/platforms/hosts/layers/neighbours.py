@@ -285,8 +285,11 @@ class _Load:
                 raise self._failure("the program did nothing during the trial")
             time.sleep(_POLL_S)
         share = self.share_since(self._began, now)
-        if share < self._least:
-            raise self._failure(f"had {share:.1%} of a processor during the trial")
+        least = self._least
+        if share < least:
+            raise self._failure(
+                f"had only {share:.1%} of a processor during the trial, less than {least:.1%}"
+            )
 
     def share_since(self, before: _Reading, now: _Reading | None = None) -> float:
         """Return the mean number of processors that the load kept busy since a reading.

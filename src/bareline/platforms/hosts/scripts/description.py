@@ -38,7 +38,9 @@ def read_description(node: str, answers: Mapping[str, Sequence[str]]) -> Descrip
     def answer(word: str) -> str:
         if not answers.get(word):
             raise PlatformError(
-                f"the node does not report its {word}", where=node, hint=f"see what runs on {node}"
+                f"the node does not report its {word}",
+                where=node,
+                hint=f"log in to {node} and check that its shell and standard commands work",
             )
         return answers[word][0]
 
@@ -80,7 +82,9 @@ def text_of(content: str, node: str, noun: str) -> str:
 
 def _odd(noun: str, text: str, node: str) -> PlatformError:
     return PlatformError(
-        f"the node reports '{text[:60]}' as its {noun}", where=node, hint=f"see what runs on {node}"
+        f"the node reports '{text[:60]}' as its {noun}",
+        where=node,
+        hint=f"log in to {node} and check that its shell and standard commands work",
     )
 
 

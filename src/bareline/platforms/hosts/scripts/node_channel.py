@@ -336,7 +336,9 @@ class NodeChannel:
         answers = self.said[node].get(word)
         if not answers:
             raise PlatformError(
-                f"the node did not report its '{word}'", where=node, hint=f"see what runs on {node}"
+                f"the node did not report its '{word}'",
+                where=node,
+                hint=f"log in to {node} and check that its shell and standard commands work",
             )
         return answers[0]
 
