@@ -68,7 +68,8 @@ def import_verbs() -> None:
 class Verbs(Mapping[str, Any]):
     """The commands by verb; the module of a verb is imported at its first use.
 
-    The type of a command is open, because newer versions of Typer contain their own click.
+    A command has the type `Any`, because newer versions of Typer contain a copy of click, whose
+    classes differ from click's.
     """
 
     _modules: Mapping[str, str]

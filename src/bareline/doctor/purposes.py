@@ -69,7 +69,10 @@ def _reason(why: HostCheck) -> str:
 
 
 def next_command(checks: Sequence[HostCheck]) -> str:
-    """Return the command of a first comparison that works here, else a command for the reason."""
+    """Return the command of a first comparison that works here.
+
+    If no comparison works here, return the command that prints the reason.
+    """
     limits = purposes(checks).items()
     ready = {name for name, limit in limits if _status(limit) is not Health.MISSING}
     if "one node" not in ready:

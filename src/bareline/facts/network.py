@@ -184,7 +184,7 @@ def _tcp(sections: Sections) -> Found:
 
 
 def _rdma(sections: Sections) -> Found:
-    """Return the facts of RDMA adapters, from the first active port or else the first port."""
+    """Return the facts of the first active RDMA port; if none is active, of the first port."""
     files = files_of(sections, "infiniband")
     facts: Found = {}
     states = {path: text for path, text in files.items() if path.endswith("/state")}

@@ -126,7 +126,7 @@ def _topology(sections: Sections, lscpu: Mapping[str, str], files: Mapping[str, 
 
 
 def _package_of_cores(sections: Sections) -> set[tuple[str, str]]:
-    """Return socket and number of each core, from sysfs or else from /proc/cpuinfo."""
+    """Return socket and number of each core: from sysfs; if it has none, from /proc/cpuinfo."""
     topology = files_of(sections, "topology")
     cores = set()
     for path, core in topology.items():
@@ -360,7 +360,7 @@ def _modules(text: str) -> Found:
 
 
 def _transfer_rate(device: Mapping[str, str]) -> float | None:
-    """Return the rate of a memory module in 10^6 transfers/s, as configured or else as rated."""
+    """Return the rate of a memory module in 10^6 transfers/s: as configured, if that is known."""
     for name in ("Configured Memory Speed", "Configured Clock Speed", "Speed"):
         rate = number(device.get(name))
         if rate:

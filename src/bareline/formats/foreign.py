@@ -1,9 +1,9 @@
 """Results of other tools: conversion of their names, units and parameters.
 
 A value of another tool has any name and any unit, and becomes a metric in a base unit. The metric's
-direction comes from the tool, else from its dimension (less time is better, a higher rate is
-better), else it is unknown. An unknown unit becomes part of the name, so that no information is
-lost.
+direction comes from the tool. If the tool has none, it comes from the metric's dimension (less time
+is better, a higher rate is better); for other dimensions it is unknown. An unknown unit becomes
+part of the name, so that no information is lost.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ _HEADLINES = ("latency", "bandwidth", "latency_mean")
 
 
 def metrics_of(columns: Sequence[Column], missing: str) -> dict[str, Metric]:
-    """Return the metrics of a table's columns: latency first, else bandwidth.
+    """Return the metrics of a table's columns; latency is first, or bandwidth without a latency.
 
     Raises ParseError: there is neither a latency nor a bandwidth, or a metric twice.
     """

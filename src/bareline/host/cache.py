@@ -19,7 +19,10 @@ _PRIVATE = 0o700
 
 
 def cache_folder() -> Path:
-    """Return bareline's cache folder: ``BARELINE_CACHE``, or else a folder of the user's cache.
+    """Return bareline's cache folder.
+
+    It is ``BARELINE_CACHE``; without this variable, a folder of the user's cache.
+
 
     Raises StoreError: the folder cannot be made, or other users may write to it.
     """

@@ -107,7 +107,7 @@ def _ticks(pid: int, times: slice) -> int:
 def _start_of(path: str) -> bytes:
     """Return the beginning of a kernel file with only three system calls.
 
-    Trials wait for hundreds of such files.
+    A trial waits until hundreds of kernel files are read.
     """
     descriptor = os.open(path, os.O_RDONLY)
     try:

@@ -240,10 +240,10 @@ class Platform(ABC, Generic[O_co]):
 
     @classmethod
     def build_ahead(cls, spec: PlatformSpec[O_co], cache: Path) -> str:
-        """Build the programs for the nodes on this machine, if possible, before nodes are reserved.
+        """Build the nodes' programs here, on this machine, before nodes are reserved.
 
         No reserved and paid node then waits for the build. Return a sentence if the nodes will
-        build the programs themselves, else "".
+        build the programs themselves, and "" in all other cases.
         """
         return ""
 

@@ -211,7 +211,7 @@ class WhatIf:
 def parse_what_if(texts: Sequence[str]) -> WhatIf:
     """Return the changes in texts like ``latency=x0.5``, ``bandwidth=10Gb/s``, ``cores=2x``.
 
-    Raises UsageError: a text is not such a change.
+    Raises UsageError: a text does not name a change.
     """
     changes = WhatIf()
     for text in texts:

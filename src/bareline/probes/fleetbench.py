@@ -116,7 +116,7 @@ class PairParams:
     """Parameters of the measurement between pairs of nodes.
 
     - `pairs`: "all", "sampled" (at distances of powers of two: 2 log2 N rounds), or "auto": all for
-      up to 32 nodes, else sampled.
+      up to 32 nodes, sampled for more nodes.
     - `together`: whether the pairs of a round also send long messages at the same time, which shows
       the loss of a switch under load.
     - `size_bytes`: size of a long message, which both ends send at the same time.

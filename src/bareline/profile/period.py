@@ -257,7 +257,7 @@ _VALUES_BEFORE = 13
 
 
 def _with_element(values: Any) -> Any:
-    """Return the values of a shape, with an unknown element if the file's version has none."""
+    """Return the values of a kind of call, with 0 for an element size that the file lacks."""
     if isinstance(values, list) and len(values) == _VALUES_BEFORE:
         return [*values, 0]
     return values

@@ -92,7 +92,7 @@ Decode = Callable[[bytes, list[list[str]], int, Room, int], Records]
 
 
 def make_shape(values: Sequence[int], names: list[list[str]], ranks: int) -> Shape:
-    """Return the shape with the given values of the stream; raise ValueError if impossible."""
+    """Return the kind of call with the given values; raise ValueError if it is impossible."""
     name, kind = ("done", "done") if values[0] == 0 else names[values[0]]
     shape = Shape(name, kind, bool(values[1]), *values[2:])
     if not shape.is_possible(ranks):
@@ -134,7 +134,7 @@ class _Reader:
 def decode(
     stream: bytes, names: list[list[str]], ranks: int, room: Room, version: int = LATEST_VERSION
 ) -> Records:
-    """Return the records of a stream.
+    """Return the records of a rank's calls in their encoded form.
 
     Raises TooMany: there are more records than `room` allows.
     Raises LookupError, ArithmeticError, ValueError: the stream is damaged.

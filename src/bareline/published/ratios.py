@@ -149,7 +149,7 @@ def _share(percent: Decimal) -> Decimal:
 
 
 def printed_ratios(study: PublishedStudy) -> _Ratios:
-    """Yield every ratio to a platform that the document prints, without repeated printings."""
+    """Yield every printed ratio of two platforms; a ratio that is printed twice is yielded once."""
     for result in study.results:
         span = span_of(result)
         if span is None or result.restates or result.baseline == result.platform:
@@ -255,7 +255,7 @@ def ratios_across(study: PublishedStudy, platform: str, baseline: str) -> _Ratio
 
 
 def _trial_ratios(study: PublishedStudy) -> _Ratios:
-    """Yield the ratios of the medians of listed trials."""
+    """Yield the ratios of the medians of the single trials that the publication lists."""
     by_platform = {(trials.benchmark, trials.platform): trials for trials in study.trials}
     for trials in study.trials:
         against = _counterpart(study, trials)
@@ -316,7 +316,7 @@ def _by_name(given: Conditions) -> tuple[tuple[str, Condition], ...]:
 
 
 def listed_trials(study: PublishedStudy, benchmark: str) -> dict[str, Trials]:
-    """Return the listed trials of a benchmark by platform."""
+    """Return the trials of a benchmark that the publication lists, by platform."""
     return {row.platform: row for row in study.trials if row.benchmark == benchmark}
 
 

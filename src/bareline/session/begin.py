@@ -31,7 +31,11 @@ _STAND_INS = ("netns", "local", "null")
 
 
 def choose_baseline(study: Study, platforms: Sequence[PlatformSpec], given: str | None) -> str:
-    """Return the baseline: of the command line, else of the study, else the first platform.
+    """Return the baseline.
+
+    It is the baseline of the command line; without one, the baseline of the study; without both,
+    the first platform.
+
 
     Raises UsageError: the run does not have the platform that the command line names.
     """

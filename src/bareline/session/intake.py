@@ -448,7 +448,10 @@ def read_again(
 
 
 def _reading_of(case: Case, readings: Sequence[Reading]) -> Reading | None:
-    """Return the first reading of a case, else the only reading with more settings, or None."""
+    """Return the first reading of a case.
+
+    Without one, return the reading with more settings, if there is only one, or None.
+    """
     same = [reading for reading in readings if reading.case(case.ranks) == case]
     if same:
         return same[0]

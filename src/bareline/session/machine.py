@@ -144,7 +144,7 @@ class Machine:
         self._now = {**_bareline(today), **description}
 
     def _decide(self, name: str) -> None:
-        """Find the machine among the recorded ones, the previous one first; else it is new."""
+        """Find the machine among the recorded machines, the previous one first, or add it."""
         if not self._before:
             return
         for number in sorted(self._before, key=lambda number: number != self._last):

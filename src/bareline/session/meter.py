@@ -165,7 +165,8 @@ class CostOutlook:
     """The estimated cost of a platform.
 
     - `cores`: the number of cores; None if it is not known before the platform starts.
-    - `expected_h`: core hours as in earlier runs here, else by the study's time budget, or None.
+    - `expected_h`: core hours as in earlier runs on this machine; without earlier runs, core hours
+      by the study's time budget; None if neither is known.
     - `most_h`: core hours if every trial took its time limit.
     """
 
@@ -184,7 +185,11 @@ class CostOutlook:
 def outlook(
     study: Study, platforms: Sequence[PlatformSpec], plan: Sequence[Trial]
 ) -> list[CostOutlook]:
-    """Estimate the cost of each platform; borrowed nodes cost until the run ends, queues do not."""
+    """Estimate the cost of each platform.
+
+    Borrowed nodes (of a batch system or a cloud) also cost while other platforms have trials; all
+    other nodes cost only during their own trials.
+    """
     types = load_platform_types()
     most_s = _summed(plan, lambda trial: trial.timeout_s)
     expected_s = _expected_s(study, plan)

@@ -20,7 +20,10 @@ LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun)(\..+|-.+)?")
 
 
 def installation_of(argv: Sequence[str], mpi: str) -> MpiInstallation:
-    """Return the MPI library of a command line: the named one, else its launcher's or program's."""
+    """Return the MPI library of a command line.
+
+    It is the library that `mpi` names; for "auto", the library of the launcher or program.
+    """
     if mpi != "auto":
         return find_mpi(mpi)
     name = Path(argv[0]).name
@@ -39,7 +42,7 @@ def installation_of(argv: Sequence[str], mpi: str) -> MpiInstallation:
 
 
 def why_nothing(argv: Sequence[str], mpi: MpiInstallation) -> str:
-    """Return why the profiler saw no call of a program: the cause, or else the likely causes."""
+    """Return why the profiler saw no call of a program; if unknown, all likely causes."""
     program = _program_of(argv)
     if program is not None:
         libraries = _libraries(program)

@@ -22,7 +22,7 @@ def see_to_nodes(
     - `cores`: the number of a node's cores that the largest layout of the plan needs.
     - `builds`: whether native programs are needed.
 
-    Raises UsageError: the job could not start on such a node.
+    Raises UsageError: the job could not start on a node of this cluster.
     """
     software = largest.wanted if largest is not None else ()
     try:

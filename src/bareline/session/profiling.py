@@ -168,8 +168,7 @@ def profile_environment(
 ) -> dict[str, str]:
     """Return the variables that profile a program's ranks; a missing profiler is built.
 
-    The variables are for the ranks, not for the launcher: either every rank of a job has them, or
-    no rank.
+    Set the variables for the ranks, not for the launcher, and for every rank of a job or for none.
     """
     library = profiler_library(build_here(mpi, cache_folder()).path)
     present = os.environ.get("LD_PRELOAD")

@@ -2,7 +2,8 @@
 
 A neighbour in a cache or in memory slows some calls down for seconds, then leaves. If several
 programs are slower at once on one platform, but not on the other platforms of the block, the cause
-is the machine and not a program. Pairing does not remove such a slowdown.
+is the machine and not a program. The pairing of launches within a block does not remove this
+slowdown.
 """
 
 from __future__ import annotations

@@ -241,7 +241,10 @@ class _Search:
         return parts, closed
 
     def _parts(self, tested: Tested, p: float, strict_p: float) -> list[Stretch]:
-        """Return the stretches between changes, or the same stretch if it drifts; else nothing."""
+        """Return the stretches between changes.
+
+        A stretch that drifts is returned itself; a stretch without a change or drift has no parts.
+        """
         stretch = tested.stretch
         findings = self._findings[stretch.series]
         rivals = self._rivals(tested)

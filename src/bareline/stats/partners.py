@@ -47,7 +47,8 @@ def partnered(values: ArrayLike, baseline: ArrayLike, groups: IntArray) -> Float
     - `groups`: shape (blocks,); the boot of each block (`bareline.stats.boots.grouped`). The mean
       of a boot counts as one launch.
 
-    A difference is at the first block of the baseline's launch; all other values are NaN.
+    Each difference is stored at the block of the baseline's launch (of a boot: at its first block);
+    all other values are NaN.
 
     Raises ValueError: the stacks have different shapes.
     """

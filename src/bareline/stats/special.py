@@ -60,10 +60,10 @@ def _binomial_half(n: int) -> FloatArray:
 
 
 def student_quantile(p: float, freedom: int) -> float:
-    """Return the quantile of Student's t, within 0.5 % from five degrees of freedom on.
+    """Return the quantile of Student's t.
 
-    This is valid for 0.005 < p < 0.995. The caller prints a forecast as a range of a factor of two,
-    so that more precision is not needed.
+    With five or more degrees of freedom the error is below 0.5 % for 0.005 < p < 0.995. The caller
+    prints a forecast as a range of a factor of two, so that more precision is not needed.
     """
     x = _NORMAL.inv_cdf(p)
     terms = (

@@ -111,7 +111,7 @@ def command_study(
 def command_lines(
     study: Mapping[str, Any], platforms: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, str]:
-    """Return the command line of each platform of a run that compares commands; else empty.
+    """Return the command line of each platform; empty if the run does not compare commands.
 
     - `study`, `platforms`: tables in the header of the run.
     """

@@ -38,7 +38,8 @@ class Choice:
     """The cases of a study on its platforms, before they are ordered.
 
     - `cells`: the cells by number of the platform and of the case.
-    - `left_out`: cases of the study that do not fit on a platform, or never run on such a platform.
+    - `left_out`: cases of the study that do not fit on a platform, or that platforms of its type
+      never run.
     """
 
     cases: tuple[Case, ...]
@@ -209,7 +210,7 @@ def lay_out(
 
     - `wanted`: the number of nodes between which the probe measures, for any number of ranks; the
       case's own number of nodes replaces it.
-    - `within_cores`: whether every rank needs its own core; else ranks may share cores.
+    - `within_cores`: whether every rank needs its own core; if false, ranks may share cores.
 
     Returns the layout and "", or None and words for the missing part of the platform.
     """
@@ -309,7 +310,7 @@ class _LayoutPair:
     base_layout: Layout
 
     def words(self) -> str:
-        """Describe the two layouts by their numbers of nodes if these differ, or else in full."""
+        """Describe the two layouts: by their numbers of nodes; if these are equal, in full."""
         words = nodes_words(self.layout.nodes)
         base_words = nodes_words(self.base_layout.nodes)
         if words == base_words:

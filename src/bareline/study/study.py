@@ -184,7 +184,10 @@ class Study(StudyKeys):
 
     @cached_property
     def asked_probes(self) -> frozenset[str]:
-        """The probes of the question; without a question the programs, or else all probes."""
+        """The probes of the question.
+
+        Without a question these are the programs; in a study without programs, all probes.
+        """
         names = {".".join(text.split()).rpartition(":")[2] for text in self.question}
         names = names or {Layer.NPB.value, Layer.APP.value}
         probes = [name for name in self.probes if names & subjects_of(self.find_probe(name))]
@@ -300,8 +303,8 @@ def study_from_toml(
     """Check the content of a study file and return the study.
 
     - `defaults`: the defaults of a run's probes; without it the defaults of the present probes.
-    - `own_names`: bareline itself named the programs, so that no probe can have such a name; then
-      probes are not imported to check that.
+    - `own_names`: bareline itself named the programs, so that no probe can have the name of a
+      program; then probes are not imported to check that.
     """
     allowed = {"study", *TABLES}
     for key in content:

@@ -23,7 +23,8 @@ class ExhibitSpec(BaseModel):
       problem that grows with the ranks.
     - `published`: the published tables and figures that the exhibit repeats, e.g.
       ``nebula:table-4``.
-    - `awaits`: a missing part that is necessary to fill the exhibit everywhere, if there is one.
+    - `awaits`: the missing part of bareline without which some cells of the exhibit stay empty;
+      empty if no part is missing.
     """
 
     model_config = ConfigDict(defer_build=True, frozen=True, strict=True)  # types are not converted

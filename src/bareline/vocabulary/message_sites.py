@@ -1,7 +1,7 @@
 """Places in a source file that make a message, with the words of the message.
 
 A site is a call of an error class, a call in a ``raise`` statement, or a call of a function that
-prints or raises the words in its argument: ``print_error`` and ``require_success``.
+prints or raises the words in its argument: ``print_error``, ``require_success`` and ``OptionRule``.
 `bareline.vocabulary.message_codes` finds the site of an error that was raised;
 ``scripts/messages.py`` gives each site a code. Both read the same syntax tree, so that they agree
 about the words.
@@ -22,7 +22,11 @@ _WITHOUT_CODE = frozenset(
     {"Abort", "AssertionError", "Exit", "KeyError", "NotImplementedError", "OSError", "TypeError"}
 )
 #: Functions that print their words or raise an error with them, and the maker in the list of codes.
-_PASSING_ON = {"print_error": "print_error", "require_success": "PlatformError"}
+_PASSING_ON = {
+    "print_error": "print_error",
+    "require_success": "PlatformError",
+    "OptionRule": "ValueError",
+}
 _NO_WORDS = ("where", "hint")
 _PLACEHOLDER = re.compile(r"(?<!\{)\{[^{}]*\}(?!\})")
 _WORD = re.compile(r"[A-Za-z]{2,}")

@@ -79,7 +79,7 @@ class Pinning:
 
     @property
     def ranks_per_domain(self) -> int:
-        """The number of ranks that is requested for each such part of a node (`domain`)."""
+        """The requested number of ranks for each socket or NUMA node (`domain`) of a node."""
         return self.ranks_per_socket or self.ranks_per_numa
 
     @property

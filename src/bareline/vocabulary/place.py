@@ -94,7 +94,7 @@ class Place:
 
     @property
     def ran_on(self) -> int:
-        """The number of nodes that were used, or else of the case; 0 if neither is known."""
+        """The number of used nodes; if unknown, the number of the case's nodes; 0 without both."""
         return self.used or self.nodes
 
     @property

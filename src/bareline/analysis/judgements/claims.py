@@ -289,7 +289,7 @@ class Replication:
 def _is_about(
     check: ClaimCheck, probes: Sequence[str], place: Place, about: PlaceTest | None
 ) -> bool:
-    """Whether a claim is about a place, by `about` or else by the conditions of the claim."""
+    """Whether a claim is about a place: by `about` if given, or by the claim's conditions."""
     if place.metric != check.metric:
         return False
     if not any(fnmatchcase(place.probe, probe) for probe in probes):

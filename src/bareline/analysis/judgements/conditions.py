@@ -172,7 +172,7 @@ class FailCondition:
 
     @property
     def is_certain(self) -> bool:
-        """Whether only certain rows meet the condition, so that a row may be undecided."""
+        """Whether only certain rows meet the condition; other rows may leave it undecided."""
         if self.verdict is not None:
             return self.verdict in (Verdict.SLOWER, Verdict.FASTER)
         if self.sign == "fails":

@@ -57,7 +57,7 @@ class Control:
 
     @property
     def honest(self) -> bool:
-        """Whether no row differs and no difference would be claimed."""
+        """Whether no row differs, and no sentence would claim a certain difference."""
         return not self.differ and not self.claims
 
 

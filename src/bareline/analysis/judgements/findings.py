@@ -208,7 +208,11 @@ class Finding:
 
     @cached_property
     def worst(self) -> Row | None:
-        """The most important point: the worst loss, else a gain, else the farthest point from 1."""
+        """The most important point.
+
+        It is the worst loss; without a loss, the largest gain; without both, the point farthest
+        from 1.
+        """
         for verdict in (Verdict.SLOWER, Verdict.FASTER):
             if points := self.of(verdict):
                 return points[0]
@@ -230,7 +234,7 @@ class Finding:
 
     @property
     def weight(self) -> float:
-        """The size of the difference, for sorting: of the mean if it decides, else of `worst`."""
+        """The size of the difference, for sorting: of the mean if it decides, or of `worst`."""
         if self.by_mean and self.mean is not None:
             ratio = self.mean.ratio.value
             return abs(math.log(ratio))

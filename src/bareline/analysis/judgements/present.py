@@ -24,7 +24,8 @@ class ChangePoint:
     - `at`: the number of the first run of the new level; `first`, `last`: its 95 % interval.
     - `ratio`: the level directly after the change over the level directly before it, above 1 is
       worse, with its 95 % interval over runs.
-    - `p`: the probability of such a change in any series in one look, if nothing changed.
+    - `p`: the probability of a change as large as this in any series in one look, if nothing
+      changed.
     - `changed`: facts of the platform that changed near this run: name, before, after.
     """
 

@@ -118,7 +118,10 @@ def _published(study: PublishedStudy, ratio: PublishedRatio, source: GroundSourc
 
 
 def _by_trials(ground: Evidence, trials: Trials, base_trials: Trials) -> Evidence:
-    """Return evidence with the ratio of listed trials, which have no common blocks."""
+    """Return the evidence with the ratio of two platforms' trials, as the publication lists them.
+
+    The trials of the two platforms share no blocks.
+    """
     numbers = [float(value) for value in trials.values]
     values = np.array(numbers)
     base_numbers = [float(value) for value in base_trials.values]

@@ -116,7 +116,7 @@ class ServerNode:
 def server_node(survey: Survey) -> ServerNode | None:
     """Return the node with the best bandwidth to other nodes; None if no pairs were measured.
 
-    A node that is certainly worse, or whose switch is, is not chosen.
+    A node is not chosen if the node or its switch is certainly worse than the others.
     """
     maps = [node_map for node_map in survey.maps if node_map.measured.metric == _PAIR_BANDWIDTH]
     if not maps:

@@ -122,7 +122,8 @@ class ChangeRow(TypedDict):
     """A change of level that begins at `run`; its 95 % interval is `first_run` to `last_run`.
 
     - `ratio`: the level after the change over the level before it, above 1 is worse.
-    - `p`: the probability of such a change in any series in one look, if nothing changed.
+    - `p`: the probability of a change as large as this in any series in one look, if nothing
+      changed.
     - `accepted`: the reason why the change was accepted; null if it was not.
     """
 

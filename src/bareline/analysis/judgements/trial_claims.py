@@ -1,8 +1,8 @@
 """Claims about single trials of one platform: the number of trials in which something happened.
 
 "TCP's rates vary" and "segments are sent again" are not ratios of two platforms. A publication that
-lists its trials prints the share of such trials, and a run has its own share. The two shares are
-compared by their exact intervals, because ten trials determine a share only roughly.
+lists its trials prints the share of trials in which it happened, and a run has its own share. The
+two shares are compared by their exact intervals, because ten trials determine a share only roughly.
 """
 
 from __future__ import annotations

@@ -50,7 +50,8 @@ class ClaimStatus(StrEnum):
 class Effect:
     """The amount of the effect that a claim states.
 
-    - `low`, `high`: the range of the effect, in times; None if the document gives no such bound.
+    - `low`, `high`: the range of the effect, in times; None for an end that the document does not
+      print.
     """
 
     low: float | None

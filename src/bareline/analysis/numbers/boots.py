@@ -46,8 +46,8 @@ class Boots:
     ) -> Boots:
         """Return the boots of two platforms.
 
-        - `paired`: the platforms have common blocks, and only these count; else the boots of each
-          platform are counted in its own blocks.
+        - `paired`: the platforms have common blocks, and only these count; if false, the boots of
+          each platform are counted in its own blocks.
         """
         blocks = cube.values.shape[-1]
         alone = np.arange(blocks)

@@ -30,15 +30,17 @@ _ONE_LOOK = Looks()
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The results of testing points, and means over several points, as one family.
+    """The results of a joint test of all points, and of the means over several points.
 
     - `points`: for each pair the p-value of each point, NaN for a point that was not tested.
-    - `by_loss`: 1 or -1 if lost launches alone make a point worse or better, else 0.
-    - `means`: for each pair and group its mean; None below two points with a ratio, or with few
-      launches.
+    - `by_loss`: 1 or -1 if lost launches alone make a point worse or better; 0 for all other
+      points.
+    - `means`: the mean of each pair and group; None if fewer than two points have a ratio, or if
+      there are too few launches.
     - `exchanged`: the smallest number of blocks, boots or pairs of launches in a test.
     - `short`: the platforms with too few possible exchanges for any certain row.
-    - `needed`: the number of blocks, boots or pairs of launches that these platforms need; else 0.
+    - `needed`: the number of blocks, boots or pairs of launches that the platforms in `short` need;
+      0 if `short` is empty.
     """
 
     points: list[FloatCube]

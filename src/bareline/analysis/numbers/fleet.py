@@ -26,8 +26,8 @@ from bareline.vocabulary.nodeset import unfold
 class FleetMetric:
     """One metric of a probe over a fleet.
 
-    - `units`, `ends`: the node of each row, or the two nodes, as names and as indices; the indices
-      have the shape (rows, 1 or 2).
+    - `units`: the name of the node, or the names of the two nodes, of each row.
+    - `ends`: the same nodes as indices, shape (rows, 1 or 2).
     - `values`: logarithms of shape (rows, launches), larger is worse; NaN if a launch has no value.
     """
 

@@ -118,7 +118,10 @@ class PlatformPair:
 
     @property
     def exchanged_blocks(self) -> BoolCube:
-        """The blocks in which both platforms were tried; else the blocks of paired launches."""
+        """The blocks in which both platforms were tried.
+
+        If there are none, the blocks of launches that were paired by their order.
+        """
         if self.paired:
             return self.here.launched.blocks & self.there.launched.blocks
         return np.asarray(~np.isnan(self.differences).all(axis=0))
@@ -159,7 +162,7 @@ class PlatformPair:
 
     @cached_property
     def _floor(self) -> FloatCube:
-        """The smallest log-ratio that a lost launch can have, 0 without such a bound.
+        """The smallest log-ratio that a lost launch can have; 0 if the launch has no bound.
 
         A launch is lost if it exceeded its time limit. The bound is the limit over the duration of
         the other platform's launch in the same block.

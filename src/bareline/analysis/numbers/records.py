@@ -113,8 +113,8 @@ class Records:
     def earlier(self) -> dict[str, str]:
         """The baseline of each platform of later runs.
 
-        This is the same platform of the first run, or else the first run's baseline. Empty if no
-        later run has a platform of the first run.
+        This is the same platform of the first run; if the first run lacks the platform, it is the
+        first run's baseline. Empty if no later run has a platform of the first run.
         """
         first = self.runs[0].header.platforms
         present = self.platforms
@@ -192,7 +192,7 @@ class Records:
         return self._samples(trials, self.values)
 
     def samples_at(self, places: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of `samples` at some places, and all rows of probes without such a place.
+        """Return the rows of `samples` at `places`, and all rows of probes without a place in it.
 
         - `places`: the columns of a case, and point.
         """

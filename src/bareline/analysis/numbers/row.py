@@ -150,7 +150,8 @@ class LostLaunches:
     - `limit_s`: the time limit on the platform that lost more launches; None if it is not known.
     - `by_points`: `limit_s` limits each point, so that some points were left out, not the launch.
     - `took_s`: the median duration of a launch on the other platform; None if no launch ended.
-    - `at_least`: the known bound of an open ratio: an upper bound if below 1, else a lower bound.
+    - `at_least`: the only known bound of the ratio: an upper bound if it is below 1, a lower bound
+      if it is above 1.
     - `by_loss`: 1 or -1 if the number of lost launches alone makes the row worse or better, else 0.
     """
 
@@ -169,7 +170,7 @@ class LostLaunches:
     def ended_badly(self, *, worse: bool) -> tuple[int, int]:
         """Return the number of lost or crashed launches, and of all launches.
 
-        - `worse`: count launches of the platform; else of the baseline.
+        - `worse`: count launches of the platform; if false, launches of the baseline.
         """
         if worse:
             return self.lost + self.crashed, self.tried + self.crashed

@@ -64,7 +64,7 @@ class ConditionOutcome:
 
     @property
     def result(self) -> GateResult:
-        """Whether any row meets the condition, or else whether any row is undecided."""
+        """Whether any row meets the condition; if none does, whether any row is undecided."""
         if self.violations:
             return GateResult.MET
         if self.undecided:

@@ -47,7 +47,7 @@ def failed_cases(findings: Iterable[Finding], *, baseline: bool = False) -> tupl
 
 
 def _has_no_value(point: Row, *, baseline: bool) -> bool:
-    """Whether no launch of a failed point ended, on the baseline or else on the platform."""
+    """Whether no launch of a failed point ended, on the platform or (`baseline`) the baseline."""
     if baseline:
         if not point.n_failed_baseline:
             return False

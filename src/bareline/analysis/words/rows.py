@@ -155,10 +155,12 @@ class TermRow(TypedDict):
 class CauseRow(TypedDict):
     """The worst certain loss of a finding as a sum.
 
-    - `extra`: the extra time over the baseline's time, which is the sum of `explained` and `left`.
+    - `extra`: the extra time as a share of the baseline's time; it is the sum of `explained` and
+      `left`.
     - `word`: explains, may explain, contributes or differs; null without a known cause.
     - `terms`: the parts of `explained`; `missing`: the probes that would measure other terms.
-    - `causes`: the facts that differ, the largest share first, then the withdrawn ones.
+    - `causes`: the facts that differ, the largest share first; then the facts that are not a cause
+      after all, because a measurement contradicts them (`withdrawn` is the reason).
     """
 
     kind: Literal["cause"]

@@ -254,7 +254,7 @@ def _place_of_widest(widest: _OpenPoint, group: Sequence[Finding]) -> str:
 
 
 def _lacking(head: str, findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
-    """Name the findings without any value, by their reasons."""
+    """Name the findings that have no value, grouped by the reason."""
     parts: list[_Clause] = []
     by_reason = grouped_by(findings, lambda finding: finding.reason)
     for reason, group in by_reason.items():

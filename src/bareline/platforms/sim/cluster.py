@@ -69,8 +69,8 @@ def cluster_xml(options: SimOptions, network: SimulatedNetwork) -> str:
 def eager_bytes(options: SimOptions, network: SimulatedNetwork, nodes: int) -> int:
     """Return the size in bytes from which sender and receiver synchronize in a job.
 
-    SMPI has a single such size for a whole job. On one node, it is the size of shared memory, which
-    does not depend on the network.
+    SMPI has a single size for all messages of a job. On one node, it is the size of shared memory,
+    which does not depend on the network.
     """
     if nodes == 1:
         return options.loopback_eager_bytes

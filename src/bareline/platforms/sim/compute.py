@@ -9,7 +9,7 @@ file in the cache folder; a simulation that uses a recording is deterministic.
 
 The simulator runs all ranks in turn on one core, so a recording does not include the effect of
 shared caches or memory channels. If this machine has enough cores for the ranks, the real program
-is also run, and the recording is scaled to the computing time that the real program reports.
+is also run, and the recorded time is scaled to the computing time that the real program reports.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ class Recording:
 
 
 def merge(recordings: Sequence[str]) -> dict[Kind, tuple[int, float]]:
-    """Combine recordings: for each kind, the lowest of the recordings' means over ranks."""
+    """Combine recorded computing times: for each kind, the lowest mean over the ranks."""
     merged: dict[Kind, tuple[int, float]] = {}
     for text in recordings:
         for kind, (calls, total_s) in _sums(text).items():

@@ -160,8 +160,8 @@ class PlatformCurves:
     def protocol(self, nodes: int) -> Protocol:
         """Return the protocol of messages between two ranks.
 
-        The protocol is measured, or else Open MPI's default. Then the latency shows whether the
-        ranks use shared memory or a network.
+        The protocol is the measured one. If none was measured, it is Open MPI's default, and the
+        latency shows whether the ranks use shared memory or a network.
         """
         if nodes in self.protocols:
             return self.protocols[nodes]

@@ -44,7 +44,7 @@ def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
 def check_ladders(profile: Profile, *ladders: PlatformCurves) -> None:
     """Refuse ladders (measured curves) that lack a needed curve or have an unusable one.
 
-    Raises LadderGaps: there is such a curve; the error has the measures to add.
+    Raises LadderGaps: a curve is missing or unusable; the error has the measures to add.
     """
     for ladder in ladders:
         gaps = ladder.gaps(ladder.needs(profile))
@@ -60,7 +60,7 @@ def _apart(spread: float) -> str:
 def refuse_contradictions(profile: Profile, ladder: PlatformCurves, drawn: float) -> None:
     """Refuse curves whose launches contradict each other.
 
-    Raises LadderGaps: there is such a curve.
+    Raises LadderGaps: the launches of a curve contradict each other.
     """
     gaps = [
         Gap(

@@ -35,7 +35,7 @@ class Computing:
 def computing(periods: Sequence[ProgramPeriod]) -> Computing:
     """Return the law of computing, fitted to the profiles whose ranks had a core each.
 
-    If no profile has such ranks, the law is fitted to all profiles.
+    If the ranks of every profile shared cores, the law is fitted to all profiles.
     """
     chosen = [period for period in periods if not period.shared] or list(periods)
     names = ", ".join(str(period.ranks) for period in chosen)

@@ -1,6 +1,6 @@
 """A check that a predicted period can run: its messages, requests and collectives must match.
 
-A law that fits all profiles may differ from the program on more ranks. The calls of such a law
+A law that fits all profiles may differ from the program on more ranks. The calls of a wrong law
 rarely match each other, so calls are checked before a replay.
 """
 

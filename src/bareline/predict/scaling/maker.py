@@ -41,13 +41,13 @@ class _Communicator:
 
 @dataclass
 class Maker:
-    """A builder of the streams of a grid's ranks, with sums over their calls.
+    """The builder of each rank's sequence of calls (its stream) on a grid, with sums over calls.
 
     - `bytes`: the bytes of all calls.
-    - `even_bytes`: the bytes of calls whose size depends on a side that no profile proves to be cut
-      evenly.
+    - `even_bytes`: the bytes of calls whose size depends on a side that is assumed to be cut
+      evenly; no profile proves it.
     - `off`: the bytes by which sizes may be wrong.
-    - `padded_calls`: the number of calls whose size may be one of whole blocks.
+    - `padded_calls`: the number of calls whose size may be rounded up to whole blocks.
     """
 
     pattern: Pattern
@@ -69,7 +69,7 @@ class Maker:
         return tuple(sorted(self._even))
 
     def unchecked(self) -> Unchecked:
-        """Return the counts of unchecked calls in the streams that were built."""
+        """Return the counts of unchecked calls of all ranks whose calls were built."""
         return Unchecked.of(self._calls.different(), self.bytes)
 
     def stream(self, rank: int) -> CallStream:

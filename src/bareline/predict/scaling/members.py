@@ -13,9 +13,13 @@ from bareline.predict.scaling.grid import Grid
 class MembersRule:
     """A rule that determines the ranks of a communicator.
 
-    - `kind`: ``sides``: all ranks along `sides`; ``block``, ``blocks``: neighbours in the order of
-      ranks, `number` in each block or `number` blocks; ``stride``, ``strides``: every n-th rank,
-      where n is `number`, or the number of ranks divided by `number`.
+    The meaning of `kind`:
+
+    - ``sides``: all ranks along `sides`.
+    - ``block``: blocks of `number` neighbouring ranks.
+    - ``blocks``: `number` blocks of neighbouring ranks.
+    - ``stride``: every `number`-th rank.
+    - ``strides``: every n-th rank; n is the number of ranks divided by `number`.
     """
 
     kind: str

@@ -44,7 +44,7 @@ class Grown:
     - `unchecked`: the calls that depend on laws that the profiles do not check.
     - `off`: the share by which the bytes may be wrong, if sizes follow no law exactly.
     - `assumed_even`: sides whose cut into equal parts no profile proves.
-    - `even_share`: the share of the bytes that depends on such a side.
+    - `even_share`: the share of the bytes that depends on a side in `assumed_even`.
     - `cautions`: further assumptions, with the calls that depend on each.
     """
 

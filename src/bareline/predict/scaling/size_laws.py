@@ -77,7 +77,8 @@ class SizeLaws:
         - `groups`: groups of calls that may share a law, the largest group first.
 
         The result has the laws of the first group that another profile checks and that agree on the
-        new grid. If there is no such group, it has the first laws of any group, or none.
+        new grid. If no group has checked laws that agree, it has the first laws of any group, or
+        none.
         """
         first: list[Law] = []
         # Laws of the most ranks come first: within one place many laws fit by chance.

@@ -236,7 +236,7 @@ class Validation:
         return min((trial.model for trial in self.trials), key=MODELS.index)
 
     def rows(self) -> list[Any]:
-        """Return tidy rows, whose kinds ``type`` distinguishes."""
+        """Return tidy rows; the column ``type`` is the kind of each row."""
         scores = [*self.scores, *self.calibrated]
         if self.repeated:
             scores.append(self.repeated)

@@ -6,7 +6,8 @@ from the first rank's start to the last rank's end, as IOR's bandwidths do. Rate
 (MB/s), whereas IOR's are binary (MiB/s). A phase begins when all ranks have ended the previous one.
 
 If the time is too short, or data may have come from memory, the result is not a rate of the
-storage. IO500 marks such a result as invalid; this probe adds a caveat with the reason.
+storage. IO500 marks a result of too short a time as invalid; this probe adds a caveat with the
+reason.
 
 References
 ----------

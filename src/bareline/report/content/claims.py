@@ -300,9 +300,10 @@ class _Tried:
 
 
 def _first_measured(tried: Sequence[_Tried]) -> _Tried:
-    """Return the first measured attempt, or else the first that compares two platforms.
+    """Return the first measured attempt.
 
-    If there is no such attempt either, return the first one.
+    Without one, return the first attempt that compares two platforms; without both, the first
+    attempt.
     """
     for attempt in tried:
         if attempt.outcome.status is not ClaimStatus.NOT_MEASURED:

@@ -185,7 +185,7 @@ def deviates(survey: Survey, node_map: NodeMap, name: str) -> bool:
 def rows_of_nodes(fleet: NodeFleet, most: int) -> list[tuple[str, tuple[int, ...]]]:
     """Return the name and the indices of the nodes of each row of the map.
 
-    A row has the nodes of one switch, or else `most` nodes.
+    A row has at most `most` nodes of one switch, or nodes without a known switch.
     """
     rows: list[tuple[str, tuple[int, ...]]] = []
     for switch, name in [*enumerate(fleet.switches), (-1, "")]:

@@ -134,8 +134,8 @@ class PublishedPoint:
     def elsewhere(self, place: Place) -> str:
         """Describe where the ratio was measured if that differs from `place`, e.g. ``128 ranks``.
 
-        The result is "" if it was measured at `place`, and if ranks do not matter: `place` has one
-        rank, and the publication names no number.
+        The result is "" in two cases: the ratio was measured at `place`, or ranks do not matter,
+        because `place` has one rank and the publication names no number.
         """
         if same_place(self.ratio, place) or (place.ranks == 1 and not _places(self.ratio)):
             return ""
@@ -331,7 +331,8 @@ def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoin
     """Return the published ratios that apply to a cell, without repeated printings.
 
     Ratios for the cell's ranks or place come first. If there are none, the ratios that name no
-    ranks are returned, or else all ratios. A case that the authors did not complete has no ratios.
+    ranks are returned; if every ratio names ranks, all ratios are returned. A case that the authors
+    did not complete has no ratios.
     """
     about = [point for point in points if point.about(cell)]
     exact = [point for point in about if _is_at(point, cell.place)]

@@ -181,7 +181,7 @@ def _role_names(document: Document) -> set[str]:
 def printed_text(facts: Mapping[str, Any], names: Sequence[str], unit: str) -> str:
     """Format a printed characteristic; empty if the publication does not print it.
 
-    If the text before a model's name already contains the name, the name is not repeated.
+    A value is left out if the value of an earlier name in `names` contains it.
     """
     if "jumbo_frame_bytes" in names and "jumbo_frame_bytes" in facts:
         return f"{facts['jumbo_frame_bytes']} B"

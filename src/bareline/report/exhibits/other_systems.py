@@ -116,7 +116,7 @@ class _OtherSystems:
         return "; ".join(texts)
 
     def _about(self, ratio: PublishedRatio) -> list[Row]:
-        """Return the cells at the place of a published ratio, or else all cells of its quantity."""
+        """Return the cells at a published ratio's place; if none is there, all of its quantity."""
         about = [cell for cell in self.cells if speaks_of(ratio, cell.place)]
         there = [cell for cell in about if same_place(ratio, cell.place)]
         return there or about

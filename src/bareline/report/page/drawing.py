@@ -313,7 +313,10 @@ def _csv(name: str, about: str, frame: pl.DataFrame) -> Download:
 
 
 def figure_csv(figure: Figure) -> Download | None:
-    """Return the numbers of a figure as a file: in base units, or else as the table shows them."""
+    """Return the numbers of a figure as a file in base units; None without numbers.
+
+    If the figure has only a table, the file has the numbers as the table shows them.
+    """
     if figure.data:
         rows = _data_rows(figure.data)
     elif figure.data_table is not None:

@@ -64,7 +64,7 @@ def _table(rows: list[Row]) -> Rows[Row]:
 
 
 def _scale_of(rows: Sequence[Row]) -> Scale:
-    """Return the unit in which OSU prints a metric, or else the unit that fits the values."""
+    """Return OSU's unit of a metric; if OSU has none, the unit that fits the values."""
     unit = rows[0].metric.unit
     if unit in _OSU_UNITS:
         return _OSU_UNITS[unit]

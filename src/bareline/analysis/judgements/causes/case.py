@@ -271,7 +271,8 @@ class Rule:
 def bound_below(ratio: Estimate, loss: Estimate, cause: Cause, where: str) -> Cause:
     """Return a cause whose share is the loss compared with a platform without this cause.
 
-    The cause is withdrawn if there is no such loss.
+    If the platform is not slower than the other platform, the cause gets the reason why it is not a
+    cause (`withdrawn`).
 
     - `ratio`: the platform's time over the other platform's time.
     - `loss`: the platform's extra time over the baseline's time.

@@ -153,7 +153,8 @@ def _is_latency(case: LossCase) -> bool:
 def link_is_full(case: LossCase) -> bool:
     """Whether the link's rate limits a stream over the platform's link.
 
-    For a loss of the network this is its own stream, else the measured stream.
+    For a loss of the network this is the lost TCP stream itself; for every other loss it is the
+    stream that a network probe measured.
     """
     if case.finding.layer is Layer.NETWORK:
         rate = link_bps(case.facts)

@@ -15,7 +15,7 @@ def _given(
 ) -> Rule:
     """Return the rule for a model's parameter that differs.
 
-    - `computes`: the parameter changes computing in programs; else it changes messages.
+    - `computes`: the parameter changes computing in programs; if false, it changes messages.
     """
 
     def find(case: LossCase) -> Cause | NoCause:

@@ -252,7 +252,7 @@ class _Messages:
         return Share(value, lo, hi).without_gain()
 
     def terms(self, case: LossCase, work: Work) -> list[MeasuredTerm]:
-        """Return the terms of an operation that consists of such messages.
+        """Return the terms of an operation that consists of messages over the link.
 
         If sockets or streams lost nothing, the facts that change these terms are refused.
         """

@@ -59,7 +59,7 @@ class AnswerRow(_Row):
     """A row of ``explain --why-not`` for one loss that the cause may explain.
 
     - `word`: null if the cause is not named.
-    - `reason`: why the cause is not named; else the words of the cause.
+    - `reason`: why the cause is not named; if it is named, the words of the cause.
     - `figures`: the cause's share of the extra time, and the causes of the rest; empty without a
       share.
     """
@@ -254,7 +254,7 @@ def _cause_of(explanation: Explanation, rule: str) -> Cause | None:
 
 
 def _reason(explanation: Explanation, name: str, cause: Cause | None) -> str:
-    """Return why a cause is absent or withdrawn; else the words of the cause."""
+    """Return why a cause is absent or withdrawn; if it is neither, the words of the cause."""
     if cause is None:
         return explanation.absent.get(name, "")
     if cause.withdrawn:

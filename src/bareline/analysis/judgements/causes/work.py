@@ -56,7 +56,7 @@ _ONE = Count.exactly(1)
 class Work:
     """The messages of an operation that follow one another, and its bytes that cross one link.
 
-    - `direct`: sockets and streams measure the operation's parts; else MPI's messages do.
+    - `direct`: sockets and TCP streams measure the operation's parts; if false, MPI's messages do.
     """
 
     starts: Count

@@ -229,7 +229,7 @@ def remove(
 
 
 def _ids_of(thing: CloudResource, steward: AccountCleaner, insist: Retries) -> list[str]:
-    """Return the ids of all resources that have the name of a resource."""
+    """Return the ids of all resources in the cloud with the kind and name of `thing`."""
     return insist.ask(f"looking for {thing.name}", partial(steward.find, thing))
 
 

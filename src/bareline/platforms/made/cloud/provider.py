@@ -36,7 +36,7 @@ class NoRoom(NotNow):
 
 
 class QuotaReached(PlatformError):
-    """Raised if the project's quota of a resource is used up: waiting does not help."""
+    """Raised if a quota of the project is used up, e.g. of cores: waiting does not help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class AccountCleaner(Protocol):
     kinds: ClassVar[tuple[str, ...]]
 
     def find(self, thing: CloudResource) -> list[str]:
-        """Return the ids of all resources with exactly the kind and name of a resource."""
+        """Return the ids of all resources with exactly the kind and name of `thing`."""
 
     def named(self, prefix: str) -> Iterable[CloudResource]:
         """Return all resources whose names begin with a prefix."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from bareline.platforms.made.vm.hardware import parse_pci_address
+from bareline.platforms.made.vm.nic import parse_pci_address
 
 
 def element(tag: str, *inside: ET.Element | str | None, **attributes: object) -> ET.Element:

@@ -19,10 +19,10 @@ from pathlib import Path
 
 from bareline.platforms.hosts.process import Finished, local_environment, remote_line, run_process
 from bareline.platforms.made.vm.domain import MANAGEMENT_MAC, MEASURED_MAC, Guest, share_tag
-from bareline.platforms.made.vm.hardware import Nic
 from bareline.platforms.made.vm.hypervisor import Hypervisor
 from bareline.platforms.made.vm.kernel import File
 from bareline.platforms.made.vm.leftovers import SET_AND_SHOW
+from bareline.platforms.made.vm.nic import Nic
 from bareline.platforms.made.vm.options import VmOptions
 from bareline.platforms.reached.remote.keys import Keys, client_config, known_hosts
 from bareline.vocabulary.files import replace_file

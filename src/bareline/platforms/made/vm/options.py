@@ -16,17 +16,9 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from bareline.platforms.hosts.layers.filesystem.options import Gluster, Guests, Nfs
 from bareline.platforms.hosts.layers.neighbours import Neighbours
-from bareline.platforms.made.vm.hardware import (
-    Cpu,
-    Disk,
-    GuestClock,
-    GuestPart,
-    Image,
-    Memory,
-    Nic,
-    Ruled,
-    SharedFolder,
-)
+from bareline.platforms.made.vm.hardware import Cpu, Disk, GuestClock, Image, Memory, SharedFolder
+from bareline.platforms.made.vm.nic import Nic
+from bareline.platforms.made.vm.option_rules import GuestPart, OptionRule, Ruled
 from bareline.vocabulary.platform import PinningOptions
 
 #: The path of a kernel, or a package, perhaps of another release.
@@ -190,67 +182,89 @@ class VmOptions(PinningOptions, Ruled):
         served = gluster if isinstance(self.filesystem, Gluster) else ()
         return (*self.packages, *loads, *served)
 
-    def _rules(self) -> Iterator[tuple[object, str]]:
+    def _rules(self) -> Iterator[OptionRule]:
         total = self.guest_total
-        yield total > MAX_GUESTS, f"{total} guests on one host are more than {MAX_GUESTS}"
+        yield OptionRule(
+            total > MAX_GUESTS, f"{total} guests on one host are more than {MAX_GUESTS}"
+        )
         addresses = len(self.nic.addresses)
-        message = f"{total} guests need {total} PCI addresses, nic.addresses has {addresses}"
-        yield 0 < addresses < total, message
+        yield OptionRule(
+            0 < addresses < total,
+            f"{total} guests need {total} PCI addresses, nic.addresses has {addresses}",
+        )
         targets = [share.target for share in self.shares]
-        yield len(set(targets)) != len(targets), "two shares have the same target"
+        yield OptionRule(len(set(targets)) != len(targets), "two shares have the same target")
         yield from self._pin_rules()
         if self.acceleration == "tcg":
             yield from self._emulation_rules()
         if self.memory.guest_numa_nodes > 1:
             yield from self._numa_rules()
-        message = 'the q35 board has no IDE; use disk.bus = "sata" or machine = "pc"'
-        yield self.disk.bus == "ide" and self.machine == "q35", message
+        yield OptionRule(
+            self.disk.bus == "ide" and self.machine == "q35",
+            'the q35 board has no IDE; use disk.bus = "sata" or machine = "pc"',
+        )
         if self.saved_state:
-            yield self.image != "auto", 'saved_state needs image = "auto"'
-            message = "a guest with shares, mounts or a NIC of the host's cannot be saved"
-            yield self.nic.outside or self.shares or self.filesystem, message
+            yield OptionRule(self.image != "auto", 'saved_state needs image = "auto"')
+            yield OptionRule(
+                self.nic.outside or self.shares or self.filesystem,
+                "a guest with shares, mounts or a NIC of the host's cannot be saved",
+            )
         yield from self._image_rules()
-        message = "neighbours of guests are guests: cpu.pin sets the cores of all of them"
-        yield self.neighbours and self.neighbours.cores, message
+        yield OptionRule(
+            self.neighbours and self.neighbours.cores,
+            "neighbours of guests are guests: cpu.pin sets the cores of all of them",
+        )
 
-    def _pin_rules(self) -> Iterator[tuple[object, str]]:
+    def _pin_rules(self) -> Iterator[OptionRule]:
         """Yield the rules for a list of pins: an entry for each virtual processor on the host."""
         cpu = self.cpu
         if not isinstance(cpu.pin, tuple):
             return
-        yield cpu.count is None, "cpu.pin as a list needs cpu.count"
+        yield OptionRule(cpu.count is None, "cpu.pin as a list needs cpu.count")
         entries = len(cpu.pin)
         vcpus = self.guest_total * (cpu.count or 0)
-        message = f"cpu.pin has {entries} entries for {vcpus} virtual processors"
-        yield entries != vcpus, message
+        yield OptionRule(
+            entries != vcpus, f"cpu.pin has {entries} entries for {vcpus} virtual processors"
+        )
 
-    def _emulation_rules(self) -> Iterator[tuple[object, str]]:
+    def _emulation_rules(self) -> Iterator[OptionRule]:
         """Yield the rules for guests whose processors are emulated."""
-        message = 'an emulated processor cannot be passed through; use cpu.model = "maximum"'
-        yield self.cpu.model == "host-passthrough", message
-        yield self.clock.source == "kvm-clock", "an emulated machine has no kvm-clock"
-        yield self.nic.vhost, "vhost needs hardware virtualization (acceleration)"
-        message = "hardware can only be passed to a guest with hardware virtualization"
-        yield self.nic.passed_through, message
+        yield OptionRule(
+            self.cpu.model == "host-passthrough",
+            'an emulated processor cannot be passed through; use cpu.model = "maximum"',
+        )
+        yield OptionRule(self.clock.source == "kvm-clock", "an emulated machine has no kvm-clock")
+        yield OptionRule(self.nic.vhost, "vhost needs hardware virtualization (acceleration)")
+        yield OptionRule(
+            self.nic.passed_through,
+            "hardware can only be passed to a guest with hardware virtualization",
+        )
 
-    def _numa_rules(self) -> Iterator[tuple[object, str]]:
+    def _numa_rules(self) -> Iterator[OptionRule]:
         """Yield the rules for guests that have several NUMA nodes."""
         nodes = self.memory.guest_numa_nodes
-        message = f"cpu.count must be a multiple of the {nodes} guest NUMA nodes"
-        yield self.cpu.count is None or self.cpu.count % nodes, message
+        yield OptionRule(
+            self.cpu.count is None or self.cpu.count % nodes,
+            f"cpu.count must be a multiple of the {nodes} guest NUMA nodes",
+        )
         memory_mib = self.memory.size_bytes >> 20
-        message = f"the memory cannot be shared out over {nodes} guest NUMA nodes"
-        yield memory_mib % nodes, message
+        yield OptionRule(
+            memory_mib % nodes, f"the memory cannot be shared out over {nodes} guest NUMA nodes"
+        )
 
-    def _image_rules(self) -> Iterator[tuple[object, str]]:
+    def _image_rules(self) -> Iterator[OptionRule]:
         """Yield the rules for the built image, and for kernels of other sources."""
         if self.image != "auto":
             start = 'for image = "auto" alone; an image of your own'
-            yield self.packages, f"packages: {start} has its own"
-            yield self.release, f"release: {start} has its own"
-            yield self.kernel, f"kernel: {start} give it as image.kernel"
+            yield OptionRule(self.packages, f"packages: {start} has its own")
+            yield OptionRule(self.release, f"release: {start} has its own")
+            yield OptionRule(self.kernel, f"kernel: {start} give it as image.kernel")
         kernel = self.kernel or ""
-        message = "modules belong to a kernel that is given as a path"
-        yield self.modules and not kernel.startswith("/"), message
-        message = "the guest's disk has no modules of another kernel for this adapter"
-        yield kernel and (self.nic.passed_through or self.nic.soft_roce), message
+        yield OptionRule(
+            self.modules and not kernel.startswith("/"),
+            "modules belong to a kernel that is given as a path",
+        )
+        yield OptionRule(
+            kernel and (self.nic.passed_through or self.nic.soft_roce),
+            "the guest's disk has no modules of another kernel for this adapter",
+        )

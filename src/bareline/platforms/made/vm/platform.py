@@ -40,9 +40,10 @@ from bareline.platforms.made.vm.domain import (
 from bareline.platforms.made.vm.filesystem import start_exports, with_share
 from bareline.platforms.made.vm.fleet import GuestFleet
 from bareline.platforms.made.vm.guest import SERVER, GuestAccess, host_address, make_guests
-from bareline.platforms.made.vm.hardware import Image, Nic, parse_cpu_set
+from bareline.platforms.made.vm.hardware import Image, parse_cpu_set
 from bareline.platforms.made.vm.hypervisor import TOOLS, Hypervisor, import_libvirt
 from bareline.platforms.made.vm.image import IMAGE_TOOLS, AutoImage, built_image, with_kernel
+from bareline.platforms.made.vm.nic import Nic
 from bareline.platforms.made.vm.options import VmOptions
 from bareline.platforms.made.vm.preflight import (
     check_host,

@@ -22,16 +22,10 @@ from bareline.host.locks import file_lock
 from bareline.platforms.hosts.layers.filesystem.mounted import PROGRAM
 from bareline.platforms.hosts.process import Finished, run_process
 from bareline.platforms.made.vm.domain import Accelerator
-from bareline.platforms.made.vm.hardware import (
-    Cpu,
-    Image,
-    Memory,
-    Nic,
-    SharedFolder,
-    parse_cpu_set,
-)
+from bareline.platforms.made.vm.hardware import Cpu, Image, Memory, SharedFolder, parse_cpu_set
 from bareline.platforms.made.vm.image import AutoImage
 from bareline.platforms.made.vm.kernel import File, archive
+from bareline.platforms.made.vm.nic import Nic
 from bareline.platforms.made.vm.options import VmOptions
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.files import replace_file

@@ -50,7 +50,7 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
 
     @classmethod
     def cores(cls, spec: PlatformSpec[SlurmOptions], layout: Layout) -> int | None:
-        """Return the cores from the platform file, or else from Slurm, without an allocation."""
+        """Return the cores from the platform file; if it names none, from Slurm (no allocation)."""
         cores = super().cores(spec, layout)
         if cores is not None or shutil.which("sinfo") is None:
             return cores
