@@ -156,9 +156,8 @@ def _names(words: str, subject: str) -> bool:
 
 def _is_open(words: str) -> bool:
     """Whether a sentence is about a case that is neither different nor equal."""
-    return (
-        re.search(r"not certain that|no loss of .* is shown|cases are undecided", words) is not None
-    )
+    pattern = r"not certain that|can still be chance|no loss of .* is shown|cases are undecided"
+    return re.search(pattern, words) is not None
 
 
 def _direction(words: str) -> str | None:

@@ -55,7 +55,7 @@ def test_the_reader_sees_a_layer_line_that_contradicts_its_rows(line, attributes
     "answer",
     [
         "On c nothing could be compared.\nCompared with a.",
-        "On b 1 of 3 cases failed. Also worse: compute likely 2.00 times.\nCompared with a.",
+        "On b 1 of 3 cases failed. Also worse: compute 2.00 times (likely).\nCompared with a.",
         "On b this layer is better: compute 2.00 times.\nCompared with a.",
     ],
 )

@@ -79,15 +79,15 @@ point = cell
         ),
         (
             said(point(1.3, 1.2, 1.4, Verdict.SLOWER, label="x"), point(1.0, 0.99, 1.01, Verdict.EQUIVALENT, label="y")),
-            "p is 1.30 times slower [1.20, 1.40] at x on b (a 1.40 µs, equal within 2 % at 1)",
+            "p is 1.30 times slower [1.20, 1.40] at x on b (a 1.40 µs, equal within 2 % at 1 point)",
         ),
         (
             said(point(1.3, 1.2, 1.4, Verdict.SLOWER, label="x"), point(0.8, 0.7, 0.9, Verdict.FASTER, label="y")),
             "p is 1.30 times slower [1.20, 1.40] at x and 25 % faster [11, 43] at y on b (a 1.40 µs, a 1.40 µs)",
         ),
         # Wide and undecided: from where to where, in one unit.
-        (said(point(0.8, 0.5, 1.3, Verdict.INCONCLUSIVE), rate=True), "undecided: p on b (between 2.00 times higher and 1.30 times lower). About 50 more launches (10 to more than 200) would make a difference likely"),
-        (said(point(1.12, 1.04, 1.2, Verdict.INCONCLUSIVE)), "undecided: p on b (between 4.0 and 20 % slower). About 1 more launch (1 to 5) would make a difference likely"),
+        (said(point(0.8, 0.5, 1.3, Verdict.INCONCLUSIVE), rate=True), "undecided: p on b (between 2.00 times higher and 1.30 times lower). About 50 more launches (10 to more than 200) would be enough to call the difference likely"),
+        (said(point(1.12, 1.04, 1.2, Verdict.INCONCLUSIVE)), "undecided: p on b (between 4.0 and 20 % slower). About 1 more launch (1 to 5) would be enough to call the difference likely"),
         (said(point(1.01, 0.99, 1.03, Verdict.INCONCLUSIVE)), "undecided: p on b (at most 3.0 % slower). About 20 more launches (2 to 190) would show equality"),
         (said(point(1.5, None, None, Verdict.INCONCLUSIVE, n=3)), "not judged yet: p on b (3 of 6 launches): p takes 1.50 times as long as on a"),
         (said(point(None, None, None, Verdict.FAILED)), "failed: p on b"),

@@ -111,7 +111,10 @@ def test_what_was_corrected_is_told_from_what_was_done(page: str, document: Docu
     words = words_of(page)
     found = re.search(r"false discovery rate over (\d+) rows", words)
     assert found and 0 < int(found[1]) <= tested
-    assert re.search(r"true together with 95 % confidence \([1-9]\d* comparisons", words)
+    assert re.search(
+        r"With 95 % confidence, all differences called certain are true at once \([1-9]\d* comp",
+        words,
+    )
 
 
 def test_ids_are_unique_and_every_link_arrives(page: str) -> None:

@@ -47,7 +47,7 @@ def test_the_answer_comes_first_then_every_finding_and_everything_fits(document:
     assert places == sorted(places), "applications first"
     told = " ".join(lines)
     told = " ".join(told.split())
-    assert "Times worse than bare" in told and "~ likely, but not certain" in told
+    assert "times worse than bare" in told and "~ means likely, but not certain" in told
     assert "processor time stolen on vm-e1000" in told
     assert max(map(len, lines)) <= 100
     assert "\x1b" not in text

@@ -201,8 +201,7 @@ def clauses_of_layers(
         return []
     pieces: list[_Clause] = []
     for finding in findings:
-        amount = _amount(finding, verdict, with_direction=False)
-        pieces.append([f"{layer_name(finding.layer)} ", *amount])
+        pieces.append([f"{layer_name(finding.layer)} ", *_amount_then_grade(finding, verdict)])
     head = _direction(verdict)
     if also:
         head = f"also {head}"
@@ -267,21 +266,28 @@ def _is_described_as_mixed(scope: AnswerScope, finding: Finding) -> bool:
     return any(loss is finding for loss in losses)
 
 
+def _amount_then_grade(finding: Finding, verdict: Verdict) -> _Clause:
+    """Format an amount without its direction: ``up to 24.9 times (likely)``."""
+    amount = _amount(finding, verdict, with_direction=False)
+    sure = finding.sure_words(verdict).strip()
+    if not sure:
+        return amount
+    return [*amount, f" ({sure})"]
+
+
 def _amount(finding: Finding, verdict: Verdict, *, with_direction: bool = True) -> _Clause:
-    sure = finding.sure_words(verdict)
     if finding.by_mean:
-        return [sure, *mean_pieces(finding, bounded=False)]
+        return mean_pieces(finding, bounded=False)
     largest = finding.of(verdict)[0]
     several = len(finding.points) > 1
-    pieces = at_most(largest, finding.rate, of_several=several, direction=with_direction)
-    return [sure, *pieces]
+    return at_most(largest, finding.rate, of_several=several, direction=with_direction)
 
 
 def change_clause(scope: AnswerScope, finding: Finding, verdict: Verdict) -> _Clause:
     """Describe the largest difference of a finding; for a mixed finding, loss and gain."""
     name = f"{scope.where(finding)} is "
     if verdict is not Verdict.SLOWER or finding.verdict is not Verdict.MIXED:
-        return [name, *_amount(finding, verdict)]
+        return [name, finding.sure_words(verdict), *_amount(finding, verdict)]
     losses = _change_at_some_points(finding, Verdict.SLOWER)
     gains = _change_at_some_points(finding, Verdict.FASTER)
     return [name, *joined([losses, gains])]

@@ -169,20 +169,26 @@ def clauses_of_open_cells(scope: AnswerScope) -> list[_Clause]:
     if not cells:
         return []
     widest = max(cells, key=_upper_end)
-    name = scope.name(widest)
-    if len(cells) > 1:
-        head = f"{len(cells)} of {len(scope.cells)} cases are undecided, {name} the most"
-    elif widest.ratio is not None and (widest.ratio.lo or 0.0) > 1:
-        head = f"it is not certain that {name} is {word(widest.rate, worse=True)}"
-    else:
-        head = f"no loss of {name} is shown"
-    clause: _Clause = [f"{head} ({reach(widest, widest.rate, scope.margin)})"]
+    clause: _Clause = [_open_words(scope, cells, widest)]
     outlook = outlook_words([widest], scope.margin)
     if widest.rule is DecisionRule.WITHIN_CONTROL:
         clause.append(". It differs as little as the baseline from itself")
     elif outlook:
         clause += [". ", *capitalized([outlook])]
     return [clause]
+
+
+def _open_words(scope: AnswerScope, cells: Sequence[Row], widest: Row) -> str:
+    """Describe undecided rows with the range of the row with the widest interval."""
+    name = scope.name(widest)
+    seen = reach(widest, widest.rate, scope.margin)
+    if len(cells) > 1:
+        return f"{len(cells)} of {len(scope.cells)} cases are undecided, {name} the most ({seen})"
+    if widest.ratio is None or (widest.ratio.lo or 0.0) <= 1:
+        return f"no loss of {name} is shown ({seen})"
+    if widest.exact or widest.rule is DecisionRule.WITHIN_CONTROL:
+        return f"it is not certain that {name} is {word(widest.rate, worse=True)} ({seen})"
+    return f"{name} measured {seen}, but among all comparisons this can still be chance"
 
 
 def _open_cells(scope: AnswerScope) -> list[Row]:

@@ -130,5 +130,5 @@ def other_points(finding: Finding, margin: float) -> list[_Clause]:
     for words, verdict in verdicts.items():
         points = finding.of(verdict)
         if points:
-            clauses.append([f"{words} {len(points)}"])
+            clauses.append([f"{words} {count(len(points), 'point')}"])
     return clauses

@@ -84,10 +84,11 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
         exchanges_words = _exchanges(exchanged)
         exchanges = f"{exchanges_words} in {exchanged} {_unit(pairs)}"
     text = (
-        f"All certain differences are true together with {percent(1 - stats.ALPHA)} confidence "
-        f"({judged.tests} comparisons; {exchanges}). At most {percent(stats.ALPHA)} of the likely "
-        f"differences are expected to be wrong (false discovery rate over {rows} rows). An 'equal' "
-        f"is wrong with a probability of at most 2.5 %.{_looks(judged.looks)}"
+        f"With {percent(1 - stats.ALPHA)} confidence, all differences called certain are true "
+        f"at once ({judged.tests} comparisons; {exchanges}). "
+        f"At most {percent(stats.ALPHA)} of the likely differences are expected to be wrong "
+        f"(false discovery rate over {rows} rows). "
+        f"An 'equal' is wrong with a probability of at most 2.5 %.{_looks(judged.looks)}"
     )
     if judged.short:
         text += (

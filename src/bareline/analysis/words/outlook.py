@@ -24,7 +24,7 @@ class _Forecast:
 
 
 def outlook_words(points: Sequence[Row], margin: float) -> str:
-    """Return how many more launches would make a difference likely, for a platform's middle point.
+    """Return how many more launches would decide a difference, for a platform's middle point.
 
     For a ratio within the margin it is the number that would show equality. The forecast is for a
     single row: certainty over a whole page needs more launches (`bareline.stats.outlook`).
@@ -40,7 +40,7 @@ def outlook_words(points: Sequence[Row], margin: float) -> str:
         return f"more than {MOST_LAUNCHES} launches would be needed"
     effect = "would show equality"
     if middle.distance > math.log1p(margin):
-        effect = "would make a difference likely"
+        effect = "would be enough to call the difference likely"
     if len(forecast) > 1:
         decided = len(forecast) // 2 + 1
         effect = f"would decide {decided} of the points"

@@ -54,16 +54,25 @@ def _sums(group: Sequence[Explanation], named: _Named) -> str:
     whole = [explained for explained in further if explained.word is not CauseStatus.CONTRIBUTES]
     partial = [explained for explained in further if explained.word is CauseStatus.CONTRIBUTES]
     sentences = [sum_sentences(heaviest)]
+    losses = []
     if whole:
-        sentences.append(f"The same causes explain {_several(whole, named)}")
+        losses.append(_several(whole, named))
     if partial:
-        subject = "They" if whole else "The same causes"
         part = _explained_parts(partial)
-        sentences.append(f"{subject} explain {part} of {_several(partial, named)}")
-        if not whole and len(partial) == 1:
-            sentences.append(_capitalized(sum_sentences(partial[0])))
+        losses.append(f"{part} of {_several(partial, named)}")
+    if losses:
+        sentences.append(f"{_same_causes(heaviest)} {', and also '.join(losses)}")
+    if not whole and len(partial) == 1:
+        sentences.append(_capitalized(sum_sentences(partial[0])))
     sentences += _no_causes(heaviest)
     return ". ".join(sentences)
+
+
+def _same_causes(explained: Explanation) -> str:
+    """Return subject and verb for the further losses that the causes of a loss explain."""
+    if len(explained.sized) + len(explained.rests) == 1:
+        return "The same cause explains"
+    return "The same causes explain"
 
 
 def _no_causes(explained: Explanation) -> list[str]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from bareline.analysis.judgements.causes.cause import Cause, Term
 from bareline.analysis.judgements.causes.division import TermShare
 from bareline.analysis.judgements.causes.explanation import Explanation
+from bareline.analysis.judgements.causes.programs import REPLAY
 from bareline.analysis.judgements.causes.work import PINGPONG, STREAMS
 from bareline.analysis.numbers.row import with_interval
 from bareline.vocabulary.model import Layer
@@ -36,17 +37,34 @@ def sum_sentences(explanation: Explanation) -> str:
 def _division(explanation: Explanation) -> str:
     """Divide a loss: ``Of these 49 us, 47 us are due to the link rate; 2 us are unexplained``."""
     words_of_terms = [term.words for term in explanation.rests if term.words]
+    replayed = any(term.words == REPLAY for term in explanation.terms)
     same_words = len(words_of_terms) > 1 and len(set(words_of_terms)) == 1
     parts = [_cause_part(explanation, cause) for cause in explanation.sized]
-    parts += [_rest_part(explanation, term, brief=same_words) for term in explanation.rests]
+    brief = replayed or same_words
+    parts += [_rest_part(explanation, term, brief=brief) for term in explanation.rests]
     text = f"{_whole(explanation)}, "
+    if replayed:
+        text += f"{REPLAY}, "
     if parts:
         first, *further = parts
-        text += listing([f"{first.amount} are due to {first.noun}", *map(_further, further)]) + "; "
+        verb = "are"
+        if _exceeds_whole(explanation):
+            verb = "(more than the whole) would be"
+        begin = f"{first.amount} {verb} due to {first.noun}"
+        text += listing([begin, *map(_further, further)]) + "; "
     text += _left(explanation)
-    if same_words:
+    if same_words and not replayed:
         text += f" ({listing(_nouns_with_words(explanation))}: {words_of_terms[0]})"
     return text
+
+
+def _exceeds_whole(explanation: Explanation) -> bool:
+    """Whether the largest cause would cost more than was lost."""
+    if not explanation.sized:
+        return False
+    share = explanation.sized[0].share
+    assert share is not None
+    return share.value > explanation.extra.value + explanation.margin
 
 
 class _DividedPart(NamedTuple):

@@ -77,17 +77,18 @@ def legend(findings: Findings, baseline: str, margin: float) -> str:
     """Return the sentences that explain how to read the table."""
     likely = [finding for finding in findings if finding.grade is Grade.LIKELY]
     has_few_boots = any(finding.few_boots for finding in likely)
-    boots = f"{_IN_THESE_BOOTS} likely for these boots only. " if has_few_boots else ""
+    boots = f"{_IN_THESE_BOOTS} means likely for these boots only. " if has_few_boots else ""
     undecided = [finding for finding in findings if finding.grade is Grade.OPEN]
     has_few_launches = any("(n = " in ratio_text(finding) for finding in undecided)
     text = (
-        f"Times worse than {baseline}, below 1 better, with the 95 % interval of the worst point. "
-        f"~ likely, but not certain. {boots}? undecided, with the range of all intervals of the "
-        "row; even a range above 1 can be chance among so many comparisons. "
-        f"= equal within {percent(margin)}."
+        f"Each number shows how many times worse than {baseline} a platform is; below 1 it is "
+        "better. A row shows its worst point, with the 95 % interval. "
+        f"~ means likely, but not certain. {boots}? means undecided; the range covers all "
+        "intervals of the row. Even a range above 1 can be chance among so many comparisons. "
+        f"= means equal within {percent(margin)}."
     )
     if has_few_launches:
-        text += " (n = 1): estimates of so few launches, which have no interval."
+        text += " (n = 1) marks estimates of so few launches, which have no interval."
     return text
 
 

@@ -80,7 +80,7 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 def _caption(document: Document) -> str:
     margin = f"±{document.margin * 100:g}\u00a0%"
     return (
-        f"Right of 1 is worse than {document.baseline}, left is better. Each mark is "
+        f"Ratios above 1 are worse than {document.baseline}, below 1 better. Each mark is "
         "the worst decided point of its row with its 95 % interval; if no point is decided, it is "
         "the point farthest from 1. The pale bar covers all points of the row. The shaded band "
         f"({margin}) counts as equal."

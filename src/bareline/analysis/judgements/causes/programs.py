@@ -41,7 +41,7 @@ MESSAGES = (
 )
 #: A term from nothing to so many times the loss explains nothing.
 _SAYS_NOTHING = 10.0
-_REPLAY = "from the replay of its trace"
+REPLAY = "by the replay of its trace"
 _BY_INPUT = {
     "compute": Term.COMPUTING,
     "latency": Term.START,
@@ -137,7 +137,7 @@ def _replayed_terms(case: LossCase) -> list[MeasuredTerm]:
         kind = _REPLAYED.get(term.name)
         if kind is not None:
             share = Share.within(term.lo, term.extra, term.hi)
-            terms.append(MeasuredTerm(kind, share, probe, _REPLAY, predicts=True))
+            terms.append(MeasuredTerm(kind, share, probe, REPLAY, predicts=True))
     return terms
 
 
