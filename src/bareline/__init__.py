@@ -47,7 +47,7 @@ def read(*runs: str | PathLike[str]) -> pl.DataFrame:
 
 
 def trials(*runs: str | PathLike[str]) -> pl.DataFrame:
-    """Read the trials of runs, failed ones among them, as one tidy table.
+    """Read the trials of runs, including failed trials, as one tidy table.
 
     Takes the same parameters as `read` and raises the same errors. The columns ``status``,
     ``stage`` and ``reason`` describe how each trial ended.

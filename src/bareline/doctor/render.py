@@ -99,7 +99,7 @@ def summary(checks: Sequence[HostCheck]) -> str:
 
 
 class Checked(TypedDict):
-    """``doctor``: the checks of this machine, with the fix of each failed one."""
+    """``doctor``: the checks of this machine, with a fix for each failed check."""
 
     group: str
     name: str

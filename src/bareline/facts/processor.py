@@ -240,7 +240,7 @@ def _base_frequency(
 
 
 def _firmware_frequency(sections: Sections) -> tuple[float | None, str]:
-    """Return the nominal frequency that the firmware declares, and its source; else "unknown"."""
+    """Return the nominal frequency that the firmware declares, and the source or "unknown"."""
     tree = files_of(sections, "device-tree")
     clocks = [hz for hz in map(tree_hz, tree.values()) if hz]
     if clocks:

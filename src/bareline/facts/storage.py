@@ -42,7 +42,7 @@ def parse_storage(sections: Sections) -> Facts:
 
 
 def _striping(text: str) -> str | None:
-    """Return how the files of a folder are spread over servers; None without such a file system.
+    """Return how a folder's files are spread over servers; None for other file systems.
 
     - `text`: the report of Lustre, BeeGFS or GPFS.
 
@@ -120,7 +120,7 @@ def _mount_of(sections: Sections) -> _Mount | None:
 
 
 def _disk(sections: Sections, device_number: str) -> Facts:
-    """Return the facts of the disk with a device number; empty if there is no such disk."""
+    """Return the facts of the disk with a device number; empty if no disk has this number."""
     pattern = rf" {re.escape(device_number)} -> \S*/block/([^/\s]+)"
     link = re.search(pattern, sections.get("blocks", ""))
     if link is None:

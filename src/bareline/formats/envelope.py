@@ -224,7 +224,7 @@ def without_labels(text: str, recognised: Callable[[str], bool]) -> str:
     """Return a text without the labels that a launcher put before its lines.
 
     - `recognised`: whether a text contains an output of a known format. Labels are only removed if
-      the text without labels contains such an output.
+      the text without labels contains an output of a known format.
 
     The lines of each rank are grouped together. A line without a label stays after the line that
     precedes it.

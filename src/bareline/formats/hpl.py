@@ -206,7 +206,7 @@ def _starts(text: str) -> Sequence[int]:
 def _hpcc_without_title(text: str) -> list[tuple[int, int]]:
     """Return start and end of each HPC Challenge output that has lost its title.
 
-    Sections and last line identify such an output; a line of ``#`` ends its head.
+    The sections and the last line identify the output; a line of ``#`` ends its head.
     """
     spans = []
     previous_end = 0

@@ -76,7 +76,7 @@ def starts_at(
 
     - `title`: the pattern of a line that begins a launch.
     - `inside`: the pattern of a line below a title. If no title precedes it, the line begins a
-      launch whose title is lost, so that this launch is not read as a part of the previous one.
+      launch whose title is lost, so that this launch is not read as a part of the previous launch.
     - `last`: the same, for the last line of a launch with any of these patterns.
     """
 

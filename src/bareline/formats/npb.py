@@ -68,7 +68,7 @@ class NpbSummary:
     def decimal(self, name: str) -> float:
         """Return a number with two decimals.
 
-        Raises ParseError: the text is not such a number.
+        Raises ParseError: the text is not a number with two decimals.
         """
         text = self.field(name)
         if not _DECIMAL.fullmatch(text):

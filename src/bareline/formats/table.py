@@ -355,7 +355,7 @@ def integer(text: str, where: str) -> int:
 def number(text: str, where: str) -> float:
     """Return the number in a text, which must not be negative.
 
-    Raises ParseError: the text is not such a number.
+    Raises ParseError: the text is not a number, or the number is negative.
     """
     if not _NUMBER.fullmatch(text):
         raise ParseError(f"{where}: '{text}' is not a number")

@@ -33,7 +33,8 @@ class CallPair:
     """``compare`` of profiles: all calls of one function, per rank, or only its calls of one size.
 
     - `imbalance_before`, `imbalance_after`: the largest time of a rank over the mean of the ranks
-      that make such calls, weighted by time over several sizes. Null if a profile has no such call.
+      that make such calls, weighted by time over several sizes. Null if a profile has no call of
+      this function or size.
     - `change_s`: the additional time.
     """
 

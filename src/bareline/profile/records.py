@@ -54,7 +54,7 @@ class Shape:
     element: int = 0
 
     def is_possible(self, ranks: int) -> bool:
-        """Whether a job of `ranks` ranks can have made such a call."""
+        """Whether a job of `ranks` ranks can have made a call with these values."""
         if self.kind == "done":
             return self.to >= 0 and NOBODY <= self.from_ < ranks
         ends = (self.to, self.from_, self.root)

@@ -304,7 +304,7 @@ class Allocations:
             self.note(name, text, seconds)
 
     def _waits(self, name: str) -> bool:
-        """Whether trials wait for a platform up to its `queue_s`, because no other one can run."""
+        """Whether trials wait for a platform up to its `queue_s`, as no other can run."""
         return len(self._specs) == 1 and hasattr(self._specs[name].options, "queue_s")
 
     def _pauses_s(self, name: str, started: float) -> Iterator[float]:

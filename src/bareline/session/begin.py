@@ -139,8 +139,8 @@ def _left_line(name: str, lacking: Mapping[str, Availability]) -> str:
 def without_emulated(study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> Study:
     """Return a study that measures only networks and files on emulated processors.
 
-    Computations on such processors are not compared and take minutes. The study is unchanged if it
-    has no publication, or if the baseline itself is emulated.
+    Computations on emulated processors are not compared and take minutes. The study is unchanged if
+    it has no publication, or if the baseline itself is emulated.
     """
     types = load_platform_types()
     names = [spec.name for spec in platforms if types[spec.type].emulated(spec)]

@@ -155,7 +155,10 @@ def _choose(records: Records, given: str | None) -> str:
 def _between_nodes(
     tables: Sequence[pl.DataFrame], probe: str, metric: str = ""
 ) -> Iterator[tuple[int, float, str]]:
-    """Yield size, value and unit of a probe's points between nodes, from the first such table."""
+    """Yield size, value and unit of a probe's points between nodes.
+
+    The points come from the first table that has points of the probe between nodes.
+    """
     wanted = pl.col("metric") == metric if metric else pl.col("headline")
     # Nodes are 0 where the study left them to the platform.
     apart = (pl.col("ranks") == 2) & (pl.col("nodes") != 1)

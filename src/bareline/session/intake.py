@@ -70,7 +70,7 @@ def import_files(
     - `files`: outputs of one or more launches, gzipped or not; or folders, with every file.
     - `platform`: the name of the outputs' platform in the run; None if outputs name their
       platforms.
-    - `out`: the run directory: a new one, or one that an earlier import created.
+    - `out`: the run directory: a new directory, or the directory of an earlier import.
     - `ranks`: the number of ranks of outputs that do not contain it.
     - `date`: the date of outputs that do not contain one; by default the timestamps of their files.
     - `skip_unknown`: leave out files of unknown formats instead of refusing all files.

@@ -114,7 +114,7 @@ def shown(seen: Seen, layout: Layout, known: Mapping[str, Scalar]) -> SeenLayout
 
 
 def placed(ranks: Sequence[Rank], layout: Layout, allowed: int) -> Pinning:
-    """Return the requested placement if the ranks have it, else the observed binding.
+    """Return the requested placement; if the ranks do not have it, the observed binding.
 
     - `allowed`: number of hardware threads of a node that its processes may use; 0 if not known.
     """

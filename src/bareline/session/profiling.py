@@ -90,7 +90,7 @@ def profile_command(
 
     - `argv`: a launcher with its arguments and the program, or a script that starts a launcher.
     - `out`: the profile to write; an earlier one is replaced.
-    - `mpi`: the library that the program uses: ``auto`` (of the launcher in `argv`, else of
+    - `mpi`: the library that the program uses: ``auto`` (of the launcher in `argv`; without one, of
       ``mpirun``), a flavour, or the path of a launcher.
     - `split`: put a barrier before every blocking collective, to separate waiting from transfer.
     - `trace`: also write all calls next to the profile, for a replay; at most `trace_limit_bytes`.
@@ -253,7 +253,7 @@ def _run(line: Sequence[str], environment: Mapping[str, str]) -> int:
 
 
 def _launches(first: Path) -> list[Path]:
-    """Return the names that the profiler gave to launches after the first one, in order."""
+    """Return the names that the profiler gave to all launches but the first, in order."""
     numbers: set[int] = set()
     for path in first.parent.iterdir():
         match = re.fullmatch(re.escape(first.name) + r"\.([1-9]\d{0,3})(\.journal)?", path.name)

@@ -1,4 +1,4 @@
-"""Launches that were lost to a time limit: their unknown values are slower than all measured ones.
+"""Launches that were lost to a time limit: each is slower than all measured launches.
 
 A launch that exceeded its time limit was slower than every measured launch. Without it, a platform
 looks faster than it is: with the slowest 20 % left out, a 95 % interval of 30 launches contains the
@@ -55,7 +55,8 @@ def extremes(values: FloatArray, beyond: IntArray) -> tuple[FloatArray, FloatArr
     """Return the values with lost launches at the least and at the greatest possible value.
 
     - `values`: shape (cases, n); NaN if a launch is absent or lost.
-    - `beyond`: shape (cases, n); 1 if the launch is larger than all measured ones, -1 if smaller.
+    - `beyond`: shape (cases, n); 1 if the launch is larger than all measured launches, -1 if
+      smaller.
     """
     absent = np.isnan(values)
     lost = absent & (beyond != 0)

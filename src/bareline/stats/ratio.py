@@ -80,9 +80,9 @@ def paired_ratio(
     - `values`, `baseline`: shape (..., n); the same position on the last axis is the same block. A
       block with NaN in either stack is left out.
     - `beyond`, `beyond_baseline`: shape (..., n); marks launches that were lost to a limit and have
-      no value: 1 if the value would be larger than all measured ones, -1 if it would be smaller, 0
-      for other launches. The rank statistics need only this order. A bound that lost launches leave
-      open is infinite.
+      no value: 1 if the value would be larger than all measured values, -1 if it would be smaller,
+      0 for other launches. The rank statistics need only this order. A bound that lost launches
+      leave open is infinite.
     - `floor`: shape (..., n); for a block with one lost launch, the least absolute value of the
       logarithm of its ratio; 0 if nothing is known.
     - `groups`: shape (n,); the boot of each block, as for `paired_shift`.

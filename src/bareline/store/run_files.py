@@ -241,7 +241,7 @@ class RunFiles:
         return self._lines(LEFT_OUT_FILE, lambda line: read_left_out(line, *declared)) or []
 
     def planned(self) -> list[tuple[str, Case]] | None:
-        """Return the planned cases with their platforms; None if the run has no such list."""
+        """Return the planned cases with their platforms; None if the run has no list of them."""
         declared = self.header.probes, self.header.platforms
         return self._lines(PLANNED_FILE, lambda line: read_planned(line, *declared))
 

@@ -342,7 +342,7 @@ def parse_lines(data: bytes, bounds: DocumentLimits = DESCRIPTION) -> list[str]:
 
 
 def table_at(value: object, key: str) -> Mapping[str, Any]:
-    """Return `value` if it is a table, or an empty table for None; else raises DocumentError."""
+    """Return `value`, or an empty table for None; raise DocumentError if it is not a table."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -351,14 +351,14 @@ def table_at(value: object, key: str) -> Mapping[str, Any]:
 
 
 def list_at(value: object, key: str) -> list[Any]:
-    """Return `value` if it is a list; else raises DocumentError, with the name of its key."""
+    """Return `value`; raise DocumentError, with the name of its key, if it is not a list."""
     if not isinstance(value, list):
         raise DocumentError(f"'{_short(key)}': {_kind_of(value)} is not a list")
     return value
 
 
 def text_at(value: object, key: str) -> str:
-    """Return `value` if it is a text; else raises DocumentError, with the name of its key."""
+    """Return `value`; raise DocumentError, with the name of its key, if it is not a text."""
     if not isinstance(value, str):
         raise DocumentError(f"'{_short(key)}': {_kind_of(value)} is not a text")
     return value

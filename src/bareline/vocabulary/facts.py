@@ -228,7 +228,7 @@ def positive_number(facts: Mapping[str, Scalar], key: str) -> float | None:
 
 
 def same_value(left: Scalar | None, right: Scalar | None) -> bool:
-    """Return whether two values agree, measured ones within 1/1000.
+    """Return whether two values agree; measured values agree within 1/1000.
 
     The kernel measures frequencies at each boot.
     """

@@ -91,7 +91,7 @@ def replace_file(
     mode: int = 0o666,
     durable: bool = True,
 ) -> None:
-    """Write a file as `replacing` does; lone surrogates of a text become question marks."""
+    """Write a file as `replacing` does; lone surrogates in `content` become question marks."""
     data = content.encode(errors="replace") if isinstance(content, str) else content
     with replacing(path, within=within, mode=mode, durable=durable) as file:
         file.write(data)

@@ -313,7 +313,7 @@ class Failed:
 class Record:
     """The immutable outcome of one trial, one line of ``records.jsonl``.
 
-    - `session`: the number of the session of the run, from 1; `bareline continue` begins a new one.
+    - `session`: number of the session in the run, from 1; `bareline continue` begins a session.
     - `boot`: the number of the platform's boot in which the trial ran, from 1; None if the platform
       does not boot.
     - `foreign_cores`: cores that other processes of this machine used on average; None if unknown.

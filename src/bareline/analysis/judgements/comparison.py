@@ -281,7 +281,7 @@ class JudgedComparison:
         return explain(self.findings, self.records.facts, self.baseline, splits, replayed)
 
     def why_not(self, cause: str) -> list[WhyNot]:
-        """Describe for each platform why a cause is, or is not, named.
+        """Describe for each platform why a cause is named or not named.
 
         Raises AnalysisError: there is nothing to compare.
         Raises UsageError: no cause has this name.

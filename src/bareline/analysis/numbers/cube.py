@@ -33,8 +33,8 @@ class Cube:
     - `runs`: the run of each block; two runs never share a block.
     - `blocks`: the number of each block in its run.
     - `lost`: marks of values that are missing because a launch or a point exceeded a time limit.
-      Such a value would be slower than the measured ones. Launches that were not started are not
-      marked.
+      The missing value would be slower than the measured values. Launches that were not started are
+      not marked.
     - `limit_s`: the time limit of launches that exceeded it, shape (platforms, cases); NaN for a
       case without such a launch.
     - `took_s`: the duration of each measured launch, shape (platforms, cases, blocks).

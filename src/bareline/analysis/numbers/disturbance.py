@@ -20,7 +20,7 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 @dataclass(frozen=True, slots=True)
 class Disturbed:
-    """The number of disturbed trials among the measured ones.
+    """The number of disturbed trials among the measured trials.
 
     - `trials`: the number of measured trials; `disturbed`: the number of disturbed trials.
     - `left_out`: the number of disturbed trials that are not used.

@@ -56,8 +56,8 @@ def unlike_processors(
 ) -> BoolCube:
     """Return the points that are not compared because a processor is emulated.
 
-    With a real baseline, a run launches an emulated processor only twice. Two emulated platforms of
-    such a run are therefore not compared either.
+    With a real baseline, a run launches an emulated processor only twice. In a run with a real
+    baseline, two emulated platforms are therefore not compared either.
 
     - `points`: the points of the pair's values.
     """

@@ -284,7 +284,7 @@ class PlatformPair:
     def logarithms(self, points: IntCube) -> tuple[FloatCube, FloatCube]:
         """Return the logarithms of two sides: the first side is worse if it is higher.
 
-        A launch that was lost to a time limit counts as the slowest measured one.
+        A launch that was lost to a time limit counts as the slowest measured launch.
         """
         beyond = self._beyond["beyond"][points]
         worse = _slowest_where_lost(self._worse[points], beyond)

@@ -222,7 +222,7 @@ def _figures(
 
 
 def _informative(ratio: stats.Ratio, margin: float) -> BoolCube:
-    """Return which open bounds are beyond the margin; "at least 1.00 times" is useless."""
+    """Return which one-sided bounds are beyond the margin: "at least 1.00 times" is useless."""
     nearest = np.nan_to_num(ratio.nearest, nan=1.0)
     distance = np.abs(np.log(nearest))
     informative: BoolCube = distance > np.log1p(margin)

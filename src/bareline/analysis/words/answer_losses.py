@@ -71,7 +71,7 @@ def _certain_and_large_first(cell: Row) -> tuple[bool, float]:
 
 
 def _lost_clause(scope: AnswerScope, lost: Sequence[Row], *, worse: bool) -> _Clause:
-    """Describe the rows that did not finish: on the platform if `worse`, else on the baseline."""
+    """Describe the rows that did not finish on the platform (`worse`) or on the baseline."""
     first = lost[0]
     if len(lost) == 1:
         return [f"{scope.name(first)} is {first.sure_words}", *amount_pieces(lost, first.rate)]

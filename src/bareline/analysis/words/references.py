@@ -27,7 +27,7 @@ _NAMED_VALUES = 8
 def reference_outcome(path: Path, records: Records, run: str = "") -> ConditionOutcome:
     """Return which rows of some records are outside the reference values of a file.
 
-    - `run`: the name of the compared run if there are several; else empty.
+    - `run`: the name of the compared run; empty if only one run is compared.
 
     Raises AnalysisError: the file cannot be used.
     """

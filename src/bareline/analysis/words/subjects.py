@@ -55,7 +55,8 @@ class Wording:
 
     - `names`: the names of the subjects.
     - `margin`: a relative difference that does not matter.
-    - `with_platforms`: the clauses name the platforms; else the lead of the sentence does.
+    - `with_platforms`: the clauses name the platforms; if false, the beginning of the sentence
+      names them.
     """
 
     names: SubjectNames

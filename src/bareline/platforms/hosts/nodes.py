@@ -144,7 +144,8 @@ def bring_up(
 ) -> None:
     """Bring nodes up together; end the failed nodes and try again, up to a limit of attempts.
 
-    - `attempt`: tries several nodes at the same time, and returns the failed ones with the reasons.
+    - `attempt`: tries several nodes at the same time, and returns the failed nodes with the
+      reasons.
     - `tell`: gets a sentence about each failed attempt, and about each success after a failure.
     """
     left = list(wanted)

@@ -325,7 +325,7 @@ def remote_line(
 ) -> str:
     """Return a command as one line for a shell on another machine.
 
-    This is the only function that quotes for such a shell.
+    This is the only function that quotes for a shell on another machine.
     """
     inner = list(argv)
     if env:

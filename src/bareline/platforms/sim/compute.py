@@ -183,7 +183,7 @@ class Recording:
     """The recorded computing time of a program, by kind of stretch between MPI calls.
 
     - `scale`: factor for the seconds: the real program's time over the recorded time.
-    - `source`: how the recording was made, for people.
+    - `source`: how the times were recorded, for people.
     - `busy_cores`: number of cores that other programs used during the recording.
     """
 
@@ -236,7 +236,7 @@ def _sums(text: str) -> dict[Kind, tuple[int, float]]:
 
 
 def load(path: Path) -> Recording | None:
-    """Return the recording in a file; None if the file is missing or cannot be read."""
+    """Return the recorded times in a file; None if the file is missing or cannot be read."""
     try:
         content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
         stretches = {}
@@ -253,7 +253,7 @@ def load(path: Path) -> Recording | None:
 
 
 def save(path: Path, recording: Recording, about: Mapping[str, Any]) -> None:
-    """Write a recording into a file, completely or not at all."""
+    """Write recorded times into a file, completely or not at all."""
     import tomli_w
 
     rows = []

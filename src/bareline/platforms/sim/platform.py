@@ -48,7 +48,7 @@ class Simulator:
 
     @property
     def choices(self) -> Mapping[str, str]:
-        """CMake's options, which build kernels only for this machine, on which all ranks run.
+        """CMake's options: kernels are built only for this machine, because all ranks run here.
 
         This saves two thirds of the compilation time.
         """

@@ -84,7 +84,7 @@ class Protocol(NamedTuple):
 
 
 class AfterCalls(NamedTuple):
-    """The factor by which code after messages is slower, and the time for which it is, in s."""
+    """The factor by which code after messages is slower, and the duration of this in s."""
 
     times: float
     time_s: float

@@ -53,7 +53,7 @@ def read_trace(path: Path) -> Trace:
 def read_records(
     stream: bytes, names: list[list[str]], ranks: int, room: Room, version: int = LATEST_VERSION
 ) -> Records:
-    """Return the records of a stream as `profile.records.decode` does, in compiled code.
+    """Return the records of one rank's calls as `profile.records.decode` does, compiled.
 
     Without compiled code, Python decodes them.
     """

@@ -63,7 +63,7 @@ class RankCalls:
 
     @classmethod
     def of(cls, stream: CallStream) -> RankCalls:
-        """Return the calls of a rank's stream."""
+        """Return the calls of one rank as arrays."""
         shape_steps = [_step(shape) for shape in stream.shapes]
         steps = tuple(shape_steps[number] for number in stream.shape.tolist())
 

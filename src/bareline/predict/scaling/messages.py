@@ -30,7 +30,7 @@ class MessageRow:
     - `unchecked_share`, `unchecked_byte_share`: the shares of all calls and of their bytes that
       depend on unchecked laws.
     - `assumed_even`: sides whose cut into equal parts no profile proves; `assumed_even_share`: the
-      share of the bytes that depends on such a side.
+      share of the bytes that depends on a side in `assumed_even`.
     - `assumptions`: the assumptions of the whole period, a sentence each.
     """
 

@@ -67,7 +67,7 @@ class GrownRanks:
     - `unchecked_calls`: unchecked calls of all ranks in a period; the following keys have their
       shares of calls, of bytes and of the time of calls.
     - `assumed_even`: sides, from 1, whose cut into equal parts no profile proves;
-      `assumed_even_share`: the share of the bytes that depends on such a side.
+      `assumed_even_share`: the share of the bytes that depends on a side in `assumed_even`.
     - `assumptions`: the assumptions of the period, a sentence each.
     """
 

@@ -35,7 +35,7 @@ _FUNCTIONS: Mapping[str, Callable[[list[float]], float]] = {
 class Condition:
     """A condition of numbers, names, + - * /, abs, min, max, comparisons, ``and``, ``or``.
 
-    Raises ValueError: the text is not such an expression.
+    Raises ValueError: the text is not a condition of these parts.
     """
 
     def __init__(self, text: str) -> None:

@@ -143,7 +143,7 @@ def _check_amount(way: str, moved_bytes: float, rate: float, seconds: float) -> 
 def _cached_samples(point: MeasuredPoint, written_bytes: float) -> Iterator[Sample]:
     """Yield the rate of the read from the page cache, if this contained the whole file.
 
-    Older programs and direct I/O have no such read.
+    Older programs, and modes with direct I/O, do not read the file from the page cache.
     """
     if "loop_cached_read_rate" not in point.fields:
         return

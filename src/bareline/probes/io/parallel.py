@@ -3,7 +3,8 @@
 The patterns of access are IOR's, the phases of metadata are mdtest's, which comes with IOR; the
 parameters name the options of both programs. Times include opening, all calls, fsync and closing,
 from the first rank's start to the last rank's end, as IOR's bandwidths do. Rates are decimal
-(MB/s), whereas IOR's are binary (MiB/s). A phase begins when all ranks have ended the previous one.
+(MB/s), whereas IOR's are binary (MiB/s). A phase begins when all ranks have ended the previous
+phase.
 
 If the time is too short, or data may have come from memory, the result is not a rate of the
 storage. IO500 marks a result of too short a time as invalid; this probe adds a caveat with the

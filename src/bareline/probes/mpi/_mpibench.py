@@ -130,7 +130,7 @@ def mean_of_loop(samples: Iterable[Sample]) -> Iterable[Sample]:
 
     Before each individually timed call, all simulated ranks wait for the same time, so that they
     enter the call together, and each call takes the same time. In a loop, a rank enters a call when
-    it leaves the previous one, as in applications and in published results.
+    it leaves the previous call, as in applications and in published results.
     """
     sequence = tuple(samples)
     mean = next(sample.value for sample in sequence if sample.metric == "latency_loop_mean")

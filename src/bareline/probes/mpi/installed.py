@@ -118,7 +118,8 @@ class InstalledOsuParams:
     - `iterations`, `warmup`: measured iterations and preceding iterations of each size; 0 leaves
       the program's default. OSU's ``-i`` and ``-x``.
     - `folder`: folder of the nodes with the programs, or up to two folders above them, as an
-      absolute path. By default, the environment variable ``BARELINE_OSU_FOLDER``, else the path.
+      absolute path. By default, the folder in the environment variable ``BARELINE_OSU_FOLDER``;
+      without this variable, the folders in ``PATH``.
     - `module`: environment module that every rank loads before the program.
     """
 
@@ -201,7 +202,8 @@ class ImbParams:
     - `root_shift`, `sync`: whether the root rank changes with every call, and whether a barrier
       follows every call; the defaults are IMB's since 2017.
     - `folder`: folder of the nodes with IMB-MPI1, or up to two folders above it, as an absolute
-      path. By default, the environment variable ``BARELINE_IMB_FOLDER``, else the path.
+      path. By default, the folder in the environment variable ``BARELINE_IMB_FOLDER``; without this
+      variable, the folders in ``PATH``.
     - `module`: environment module that every rank loads before the program.
     """
 

@@ -168,7 +168,7 @@ class Document:
 
     @cached_property
     def planned(self) -> pl.DataFrame:
-        """Every planned case, also the failed ones; columns of `CASE`."""
+        """Every planned case, also each failed case; columns of `CASE`."""
         parts = [self.records.trials.select(CASE)]
         if self.records.left_out is not None:
             parts.append(self.records.left_out.select(CASE))
@@ -296,7 +296,7 @@ def _compared_words(comparison: Comparison) -> str:
 
 
 def _predictions(records: Records) -> tuple[Predictions | None, list[str]]:
-    """Return the first predictions of the runs, and the reasons why other ones cannot be drawn."""
+    """Return the runs' first predictions, and the reasons why others cannot be drawn."""
     first: Predictions | None = None
     undrawn: list[str] = []
     for run in records.runs:

@@ -130,7 +130,7 @@ def _claimed_ratio(finding: Finding) -> str:
 
 
 def open_span(*findings: Finding) -> str:
-    """Format the range of ratios of open findings; if intervals are missing, also the least n."""
+    """Format the range of undecided ratios; if intervals are missing, also the least n."""
     span = span_of(findings)
     few = [finding.n for finding in findings if _has_bare_ratio(finding)]
     if few:
@@ -344,7 +344,7 @@ def matrix(glance: VerdictMatrix, findings: Findings, platforms: Platforms) -> T
 
 
 def _square(square: MatrixCell, findings: Findings) -> Field:
-    """Format a cell of the matrix: its worst claim, open findings, or the sign of its grade."""
+    """Format a cell of the matrix: its worst claim, the undecided ratios, or a grade's sign."""
     claims = [finding for finding in findings if finding.grade.is_claim]
     if claims:
         return _claimed_square(square, claims)

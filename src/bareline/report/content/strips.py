@@ -1,7 +1,8 @@
 """The heat strip of a layer: a row for each probe, a column for each number of nodes and size.
 
 Each cell is divided among the platforms. The part of a platform shows how many times worse its
-worst point is, coloured by the logarithm; open findings show their interval, failed ones a cross.
+worst point is, coloured by the logarithm; undecided findings show their interval, failed findings a
+cross.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def efficiencies(
 ) -> list[EfficiencyPoint]:
     """Return the parallel efficiencies of one platform's cells, 100 % at the fewest ranks.
 
-    Simulated times are never divided by measured ones, nor the reverse.
+    Simulated times are never divided by measured times, nor the reverse.
 
     - `samples`: the samples of the cells' metric, as in `Records`; without them there are no
       intervals.

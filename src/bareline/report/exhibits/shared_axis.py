@@ -268,7 +268,8 @@ class _PrintedRatios:
     def _ranges(self, point: PublishedPoint, cells: Sequence[Row]) -> _Ranges:
         """Yield the ranges of the axis to which a ratio applies.
 
-        A ratio for within a node, or between nodes, applies as far as the run has such cells.
+        A ratio within a node, or between nodes, applies as far as the run has cells within a node,
+        or between nodes.
         """
         ranges = point.places(self.x)
         if not self.along.has_placement(point):

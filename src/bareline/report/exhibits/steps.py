@@ -204,7 +204,7 @@ def _improvement(steps: _Lookup, cell: Row) -> Estimate | None:
 
 
 def _improved(steps: _Lookup, cell: Row) -> Field:
-    """Format how many times better a cell is, or its verdict if it has no ratio."""
+    """Format how many times better a cell is; if it has no ratio, its verdict."""
     step = steps.get((cell.platform, cell.place))
     verdict = step.verdict if step else None
     factor = _improvement(steps, cell)

@@ -36,7 +36,7 @@ _Rows = list[Datum]
 def predicted_chart(
     trials: Sequence[Trial], looks: Mapping[str, MarkLook], *, narrow: bool = False
 ) -> Chart:
-    """Draw predicted times over measured ones, with their intervals and the line of equality."""
+    """Draw predicted over measured times, with their intervals and the line of equality."""
     scale = unit_scale([trial.truth_s for trial in trials], "s")
     rows: _Rows = []
     for trial in trials:

@@ -122,7 +122,8 @@ _FEWEST_TICKS = 3
 def log_ticks(values: Values, *, most: int = 6, pad: float = 0.06) -> Ticks:
     """Return a log axis with at most `most` ticks.
 
-    The ticks are decades if these are enough, else 1-2-5 steps, else even round numbers.
+    The ticks are decades if these are enough ticks; if not, 1-2-5 steps; if these are too few as
+    well, even round numbers.
     """
     domain = _log_domain(values, pad)
     for steps in _DECADE_STEPS:

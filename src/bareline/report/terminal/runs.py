@@ -267,7 +267,7 @@ def run_end_blocks(
 
 
 def _next_verb(run: Run, on: Collection[str]) -> str:
-    """Return the verb that shows a run: `compare` for several platforms, else `nodes` or `show`.
+    """Return the verb that shows a run: `compare`, or for one platform `nodes` or `show`.
 
     A baseline and its control also count as several platforms.
     """

@@ -24,8 +24,9 @@ _INVISIBLE = "\u00ad\u200b\u2060\ufeff"
 def make_console(*, stderr: bool = False, quiet: bool = False) -> Console:
     """Return a console; if `quiet`, the console prints nothing.
 
-    It is as wide as the terminal, or as COLUMNS sets it, else 100 columns. It prints without
-    colours, bold or dim letters if the user does not want them (NO_COLOR) or there is no terminal.
+    It is as wide as the terminal, or as COLUMNS sets it; without both it has 100 columns. It prints
+    without colours, bold or dim letters if the user does not want them (NO_COLOR) or there is no
+    terminal.
     """
     stream = sys.stderr if stderr else sys.stdout
     console = Console(

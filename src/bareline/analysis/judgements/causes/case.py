@@ -315,7 +315,7 @@ def times(ratio: Estimate) -> str:
 
 
 def operation_s(point: Row) -> float | None:
-    """Return the baseline's time of one message, or of one byte of a stream, in s."""
+    """Return the baseline's time in s of one message; for a bit rate, of one byte."""
     base = point.base
     if base is None or base.value <= 0:
         return None

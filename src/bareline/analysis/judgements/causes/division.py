@@ -20,12 +20,13 @@ MULTIPLY = (Term.ARITHMETIC,)
 
 @dataclass(frozen=True, slots=True)
 class TermShare:
-    """The extra time of a term over the baseline's time, and the rules whose causes divide it.
+    """The extra time of a term as a share of the baseline's time, and the rules of its causes.
 
-    - `rest`: the part of the term that these causes do not explain.
+    - `rest`: the part of the term that the causes of these rules do not explain.
     - `probe`, `words`: the probe that measured the term, and its result; empty if only facts bound
       the term.
-    - `predicts`: the term is also a term of the prediction, and is never withdrawn.
+    - `predicts`: the term is also a term of the prediction, so no contradiction removes it from the
+      sum.
     """
 
     term: Term

@@ -73,7 +73,7 @@ def _has_bytes(case: LossCase) -> bool:
 
 
 def _unused(case: LossCase, stream: Measurement) -> str:
-    """Return how a stream shows that the link's rate is not the limit; empty if it does not."""
+    """Return how a TCP stream shows that the link's rate is no limit; empty if it does not."""
     _, most = link_use(case, stream)
     if stream.contradicts or most >= LINK_FULL:
         return stream.contradicts
@@ -103,7 +103,7 @@ def _with_bytes(case: LossCase, cause: Cause, rate: float, base_rate: float | No
 
 
 def _filled(case: LossCase, cause: Cause, rate: float) -> Cause | NoCause:
-    """Judge the link's rate for a loss that is itself a stream over the link."""
+    """Judge the link's rate for a loss that is itself the rate of a TCP stream over the link."""
     ratio = case.point.ratio
     base_s = case.base_s
     if ratio is None or base_s is None or not case.finding.rate:

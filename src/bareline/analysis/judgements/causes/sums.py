@@ -25,7 +25,7 @@ from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The terms of an operation's extra time, and all causes, including withdrawn causes."""
+    """The terms of an operation's extra time, and all causes, including contradicted causes."""
 
     terms: tuple[TermShare, ...]
     causes: tuple[Cause, ...]
@@ -39,7 +39,7 @@ class Sum:
 def sum_of(causes: Sequence[Cause], measured: Sequence[MeasuredTerm], loss: Share) -> Sum:
     """Divide measured terms among the facts that change them, and add terms with facts alone.
 
-    If the terms together certainly exceed `loss`, as few of them as possible are withdrawn.
+    If the terms together certainly exceed `loss`, as few of them as possible are removed.
     """
     judged = [_judged(cause, measured) for cause in causes]
     divisions = [Division.of(term, judged) for term in measured]
@@ -219,7 +219,7 @@ def _refuted(cause: Cause, wrong: TermShare, reason: str) -> Cause:
 
 
 def _rank(term: TermShare, terms: Sequence[TermShare], loss: Share) -> tuple[bool, bool, float]:
-    """Return a key to choose the term to withdraw; the smallest key is withdrawn first.
+    """Return a key to choose the term to remove; the term with the smallest key is the first.
 
     A term without which the sum equals the loss comes first; then facts before measurements; then
     the largest term.

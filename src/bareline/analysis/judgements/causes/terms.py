@@ -254,7 +254,8 @@ class _Messages:
     def terms(self, case: LossCase, work: Work) -> list[MeasuredTerm]:
         """Return the terms of an operation that consists of messages over the link.
 
-        If sockets or streams lost nothing, the facts that change these terms are refused.
+        If socket latency or TCP throughput lost nothing, the facts that change the terms are
+        refused.
         """
         base_s = case.base_s
         if base_s is None:

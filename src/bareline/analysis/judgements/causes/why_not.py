@@ -79,7 +79,7 @@ WhyNotRow = NeededFact | NeededMeasurement | AnswerRow
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """The answer why a cause is, or is not, named on a platform.
+    """The reason why a cause is named, or not named, on a platform.
 
     - `measured`: each needed probe with its worst row; None if the probe was not measured.
     """
@@ -164,7 +164,7 @@ def why_not(
     facts: Mapping[str, Facts],
     baseline: str,
 ) -> WhyNot:
-    """Describe for one platform why a cause is, or is not, named."""
+    """Describe for one platform why a cause is named or not named."""
     head = _Head(rule.name, platform, baseline)
     answers = []
     for explanation in explanations:

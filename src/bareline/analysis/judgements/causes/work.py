@@ -56,7 +56,8 @@ _ONE = Count.exactly(1)
 class Work:
     """The messages of an operation that follow one another, and its bytes that cross one link.
 
-    - `direct`: sockets and TCP streams measure the operation's parts; if false, MPI's messages do.
+    - `direct`: socket latency and TCP throughput measure the operation's parts; if false, MPI's
+      messages do.
     """
 
     starts: Count

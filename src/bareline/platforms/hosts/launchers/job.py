@@ -42,8 +42,8 @@ class Network:
 class Job:
     """An MPI job, independent of any launcher.
 
-    - `nodes`: the available nodes, at least as many as the layout needs; the job uses the first
-      ones.
+    - `nodes`: the available nodes, at least as many as the layout needs; the job uses the first of
+      these nodes.
     - `agent`: program that is called in place of ssh: ``agent HOST COMMAND...``.
     - `as_root`: the launcher runs as root, which Open MPI must be told; by default as this process.
     - `starts_on_first`: the launcher runs on the first node; otherwise on a machine without ranks.

@@ -171,7 +171,7 @@ class InstanceGroup:
         self._fill(self.members)
 
     def replace(self, lost: Sequence[tuple[Member, str]]) -> None:
-        """Remove lost instances, each with a reason, and start new ones in their place."""
+        """Remove lost instances, each with a reason, and start new instances in their place."""
         for member, why in lost:
             self._tell(f"{member.label} is given up: {why}")
             self._end(member)

@@ -32,7 +32,7 @@ def _size_bytes(given: object) -> object:
 def parse_cpu_set(text: str) -> tuple[int, ...]:
     """Return the processors of a list such as ``0-3,8``.
 
-    Raises ValueError: the text is not such a list.
+    Raises ValueError: the text is not a list of processors.
     """
     if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text):
         raise ValueError(f"{text[:40]!r} is not a processor list; write it like 0-3,8")

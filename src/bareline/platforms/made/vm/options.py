@@ -169,7 +169,7 @@ class VmOptions(PinningOptions, Ruled):
 
     @property
     def tenants(self) -> int:
-        """Number of tenants on the host, with the measured one."""
+        """Number of tenants on the host, including the measured tenant."""
         if self.neighbours is None:
             return 1
         return 1 + self.neighbours.count

@@ -172,7 +172,7 @@ def _of_adapter(nic: Nic, name: str, guests: int) -> Iterator[_Problem]:
 
 
 def physical_function(device: str) -> str:
-    """Return the named adapter; for ``auto``, the first one that has virtual functions."""
+    """Return the named adapter; for ``auto``, the first adapter with virtual functions."""
     if device != "auto":
         return device
     for folder in sorted(_NETWORK.iterdir()):

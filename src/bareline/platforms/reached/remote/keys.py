@@ -23,7 +23,7 @@ class Keys:
 
 
 def make_keys(folder: Path) -> Keys:
-    """Return both key pairs from a folder, or write new ones into it."""
+    """Return both key pairs from a folder, or write new key pairs into it."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     texts = []
     for name in ("client", "host"):

@@ -178,8 +178,8 @@ def requeued(job: str) -> str:
 def read_time_s(text: str) -> float | None:
     """Return the seconds of ``[days-][[hours:]minutes:]seconds``; None if there is no limit.
 
-    Slurm ends jobs past their limit only twice a minute. Until then such a job continues, and its
-    remaining time is invalid.
+    Slurm ends jobs past their limit only twice a minute. Until then a job past its limit continues,
+    and its remaining time is invalid.
     """
     if text == "INVALID":
         return 0.0

@@ -72,7 +72,10 @@ class _Queue:
         self.is_hopeless = False
 
     def look(self) -> bool:
-        """Return whether the job can never start: Slurm gave such a reason twice in sequence."""
+        """Return whether the job can never start.
+
+        This is true if Slurm gave a reason of this kind twice in sequence.
+        """
         if time.monotonic() < self._next:
             return self.is_hopeless
         before = self.reason
