@@ -1,5 +1,6 @@
 """Faults of single outputs that said something else than the others, each by its own run."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -124,6 +125,30 @@ def test_also_follows_a_program_that_differs_the_same_way(plant_study, verdict, 
     text = compared(run).glance.headline.text
     assert f"{verdict}: MPI" in text
     assert "also" not in text
+
+
+def test_an_undecided_program_is_named_as_measured_and_a_grade_follows_its_amount(plant_study):
+    def samples(trial, generator):
+        if trial.case.probe == "npb.cg":
+            time_s = 2.0 * noise(generator) * (1.2 if trial.platform == "b" else 1.0)
+            return [Sample("rate", 1e9 / time_s), Sample("time", time_s)]
+        return list(pingpong((2.0,) * 4)(trial, generator))
+
+    run = plant_study(
+        samples, {"probe": "npb.cg", "ranks": 2}, {"probe": "mpi.pingpong", "ranks": 2}
+    )
+    comparison = compared(run)
+    undecided = {"verdict": Verdict.INCONCLUSIVE, "grade": Grade.OPEN}
+    cells = [replace(cell, **undecided) for cell in comparison.asked if cell.headline]
+    findings = []
+    for finding in comparison.findings:
+        change = {"grade": Grade.LIKELY} if finding.layer is Layer.MPI else undecided
+        points = tuple(replace(point, **change) for point in finding.points)
+        findings.append(replace(finding, points=points, mean=None))
+    text = glance(AnswerScope(findings, cells, 0.02), ["b"], "a", promise="").headline.text
+    assert re.search(r"CG was measured between [\d.]+ and [\d.]+ % slower, but among", text)
+    assert "among all comparisons this can still be chance. " in text
+    assert re.search(r"orse: MPI up to [\d.]+ times \(likely\)\.", text)
 
 
 def test_a_rate_that_is_higher_is_not_so_many_times_worse(plant_study):

@@ -215,7 +215,9 @@ def test_the_terms_of_the_replay_are_those_of_the_explanation():
     assert one.explained.value == pytest.approx(0.75)
     assert one.left.value == pytest.approx(-0.15)
     assert names(one) == ["link rate"] and share_of(one, "link rate").value == pytest.approx(0.8)
-    assert "by the replay of its trace" in sum_sentences(one)
+    text = sum_sentences(one)
+    assert text.count("by the replay of its trace") == 1
+    assert "(more than the whole) would be due to the link rate" in text
 
 
 # Splits -------------------------------------------------------------------------------------------

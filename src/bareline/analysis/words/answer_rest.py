@@ -188,7 +188,7 @@ def _open_words(scope: AnswerScope, cells: Sequence[Row], widest: Row) -> str:
         return f"no loss of {name} is shown ({seen})"
     if widest.exact or widest.rule is DecisionRule.WITHIN_CONTROL:
         return f"it is not certain that {name} is {word(widest.rate, worse=True)} ({seen})"
-    return f"{name} measured {seen}, but among all comparisons this can still be chance"
+    return f"{name} was measured {seen}, but among all comparisons this can still be chance"
 
 
 def _open_cells(scope: AnswerScope) -> list[Row]:
