@@ -206,7 +206,7 @@ def terminal_cells(printed: str) -> list[TableCell]:
     cells: list[TableCell] = []
     layer = ""
     for line in lines[rule + 1 :]:
-        if line.startswith("Times worse"):
+        if line.startswith("Each number shows"):
             break
         if not line.startswith(" "):
             layer = line.strip()

@@ -75,7 +75,7 @@ class Source(BaseModel):
             wrong = True
         if wrong:
             note = "; a variant that is off is ~NAME" if kind == "spack" else ""
-            raise ValueError(f"'{text[:60]}' is none, as {example} is{note}")
+            raise ValueError(f"'{text[:60]}' is not a valid source; write it like {example}{note}")
         return text
 
     @model_validator(mode="after")

@@ -91,7 +91,7 @@ def _unit(probe: str, metric: str, declared: Sequence[_Declared]) -> str:
             other_unit = _unit_words(in_run.unit)
             raise AnalysisError(
                 f"{probe} has {metric} in {unit} in one run and in "
-                f"{other_unit} in the other: so that the two are different quantities",
+                f"{other_unit} in the other: these are different quantities",
                 where=f"{chosen.run.path}, {in_run.run.path}",
                 hint=_ALONE,
             )

@@ -255,7 +255,8 @@ def check_trend(trend: Trend, condition: FailCondition) -> ConditionOutcome:
     """
     if condition.verdict not in (Verdict.SLOWER, Verdict.FASTER):
         raise UsageError(
-            f"--fail-if '{condition.text}': a condition on a trend is slower or faster",
+            f"--fail-if '{condition.text}': a condition on a trend must be 'is slower' or "
+            "'is faster'",
             hint="write e.g. --fail-if 'mpi is slower' or 'mpi is likely slower'",
         )
     numbered = trend.keys.with_row_index("at")

@@ -233,7 +233,7 @@ class _Forward:
         if self._header_bytes > 2 * MOST_HEADER_BYTES:
             raise ArchiveError(f"an entry has more than {self._header_bytes:,} bytes of headers")
         if _MANY_DIGITS.search(data):
-            raise ArchiveError("a header has a number of hundreds of digits")
+            raise ArchiveError("a header contains a number with hundreds of digits")
 
     def begin_header(self) -> None:
         """Count the bytes that are read from now on as the headers of one entry."""
