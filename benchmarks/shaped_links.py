@@ -45,7 +45,7 @@ def one_way_s(allocation: Allocation) -> dict[int, float]:
     output = allocation.run(probe.command(params, TWO), TWO, timeout_s=120)
     return {
         int(sample.point["size_bytes"]): sample.value
-        for sample in probe.read(params, output)
+        for sample in probe.read(params, output).samples
         if sample.metric == METRIC
     }
 

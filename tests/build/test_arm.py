@@ -164,6 +164,6 @@ def test_the_peak_is_measured_with_vectors_of_the_width_at_run_time(arm, process
     assert re.findall(r'"instructions":"([^"]+)"', printed) == sets
     output = Output(stdout=printed, stderr="", exit_code=0, duration_s=1.0)
     probe = find_probe("compute.peak")
-    samples = list(probe.read(probe.make_params({"repeat": 2}), output))
+    samples = probe.read(probe.make_params({"repeat": 2}), output).samples
     seen = [sample.point["instructions"] for sample in samples if sample.metric == "set_rate"]
     assert seen == sets
