@@ -49,7 +49,9 @@ def why_nothing(argv: Sequence[str], mpi: MpiInstallation) -> str:
         if program.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
             return f"{program} is set-uid, and the system preloads nothing into such a program"
         if re.search("not a dynamic executable|statically linked", libraries or ""):
-            return f"{program} is linked statically, so nothing can be preloaded; link it anew"
+            return (
+                f"{program} is linked statically, so nothing can be preloaded; link it dynamically"
+            )
         flavour = _flavour(libraries)
         if flavour is not None and flavour != mpi.flavour:
             return f"{program} is linked with {flavour}, profiled was {mpi.title}; add --mpi"

@@ -43,11 +43,6 @@ class SizeClass:
             return False
         return self.low <= size < self.high
 
-    @property
-    def of_messages(self) -> bool:
-        """Whether the sizes are sizes of messages."""
-        return self.parameter == "size_bytes"
-
 
 CLASSES: tuple[SizeClass, ...] = (
     SizeClass("size_bytes", Size.SMALL, "below 8 KiB", 0, SMALL_BYTES),

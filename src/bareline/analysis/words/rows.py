@@ -273,7 +273,8 @@ class ControlRow(TypedDict):
     - `tested`, `differ`, `equal`: numbers of rows that were tested, that differ, and that are
       equal.
     - `claims`: the number of certain differences that sentences would claim.
-    - `floors`: for each layer the largest difference, as a ratio above 1.
+    - `floors`: for each layer in which rows differ, the largest difference as a ratio above 1; null
+      if it is infinite.
     - `floor`: rows with a ratio up to this one remain undecided, in every layer; 1 if no row
       differs.
     """

@@ -196,7 +196,7 @@ class OpenStackProvider(OpenStackSteward):
         self._check_quota("MiB of memory", limits.total_ram, limits.total_ram_used, memory_mib)
 
     def _check_quota(self, noun: str, most: int | None, used: int | None, needed: int) -> None:
-        """Check that enough of a quota is left; a quota of None or below 0 is no limit.
+        """Check that enough of a quota is left; None or below 0 means no limit.
 
         Raises QuotaReached: too little is left.
         """

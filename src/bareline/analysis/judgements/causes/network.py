@@ -73,7 +73,7 @@ def _has_bytes(case: LossCase) -> bool:
 
 
 def _unused(case: LossCase, stream: Measurement) -> str:
-    """Return how a TCP stream shows that the link's rate is no limit; empty if it does not."""
+    """Return how a TCP stream shows that the link does not limit it; else empty."""
     _, most = link_use(case, stream)
     if stream.contradicts or most >= LINK_FULL:
         return stream.contradicts
