@@ -773,7 +773,7 @@ def test_doubtful_ipm_banners_fail_with_a_reason(old, new, reason):
 def test_a_damaged_row_of_an_ipm_banner_costs_itself():
     text = (DATA / "spoiled" / "ipm.v2_row.out").read_text()
     (found,) = read_text(text, Path("ipm"))
-    assert "line 21: MPI_Waitall: the share contradicts the times" in map(str, found.left_out)
+    assert any(str(lost).startswith("line 21: MPI_Waitall: ") for lost in found.left_out)
     assert values(found.imported, call="MPI_Isend") == {"call_time": 5.21 / 8}
     assert not values(found.imported, call="MPI_Waitall")
 

@@ -165,7 +165,9 @@ def outcome_of(
             if headline in wrong:
                 raise ParseError(str(next(each for each in left_out if each.lost)))
         if wrong:
-            raise ParseError(f"the output has no complete {', '.join(sorted(wrong))}")
+            raise ParseError(
+                f"the output has no values, or no complete values, of {', '.join(sorted(wrong))}"
+            )
     except ParseError as error:
         return unread(error)
     return Measured(samples)

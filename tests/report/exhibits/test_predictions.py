@@ -152,8 +152,8 @@ def spoiled(*path, value=None):
     [
         (spoiled("upgrades", 0, "change", value="luck=x2"), "'luck=x2' is not a change"),
         (spoiled("losses", 0, "loss", "shares", 2), "shares of a loss"),
-        (spoiled("upgrades", 0, "base_s", value=0), "a time is not above 0"),
-        (spoiled("validation", "trials", 0, "truth_s", value=0), "a time is not above 0"),
+        (spoiled("upgrades", 0, "base_s", value=0), "one of the times is not above 0"),
+        (spoiled("validation", "trials", 0, "truth_s", value=0), "one of the times is not above 0"),
         (spoiled("validation", "trials", 0, "time_s", value=1e999), "not finite"),
         (spoiled("validation", "trials", 0, "platform", value="moon"), "'moon'</div></li>"),
         (spoiled("losses", 0, "loss", "measured_a", value=[]), "no measured time"),

@@ -128,7 +128,7 @@ class Connection:
         assert self.peer is not None
         if "busy" in answers:
             return NotNow(
-                f"another bareline uses this host ({answers['busy'][0] or 'unknown'})",
+                f"another bareline process uses this host ({answers['busy'][0] or 'unknown'})",
                 where=self.name,
                 hint="wait until it ends; after a lost connection that may take a minute",
             )

@@ -80,7 +80,7 @@ class _Groups:
         names = unfold(text)
         self.count += len(names)
         if self.count > MOST_HOSTS:
-            raise ValueError(f"it names more than {MOST_HOSTS:,} hosts")
+            raise ValueError(f"the inventory names more than {MOST_HOSTS:,} hosts")
         self.hosts[group] += names
 
     def hosts_of(self, names: Iterable[str]) -> list[str]:
@@ -225,7 +225,7 @@ class SshOptions(ReachedOptions):
         except PlatformError as error:
             raise ValueError(str(error)) from error
         if len(set(names)) != len(names):
-            raise ValueError("the same host is named twice")
+            raise ValueError("the platform names the same host twice; name it once")
         if not self.names:
-            raise ValueError("`exclude` leaves no host")
+            raise ValueError("`exclude` leaves out all hosts; keep at least one host")
         return self

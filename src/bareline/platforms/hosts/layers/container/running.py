@@ -251,4 +251,4 @@ def check_runtime(runtime: Runtime) -> None:
     """Check that an installed runtime can make containers here: it may need rights or a service."""
     if runtime.tried:
         tried = run_process(runtime.tried, timeout_s=20.0)
-        tried.require_success(f"{runtime.title} makes no container", hint=runtime.remedy)
+        tried.require_success(f"{runtime.title} cannot make a container here", hint=runtime.remedy)
