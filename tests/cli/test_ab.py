@@ -177,7 +177,7 @@ def test_a_command_line_reaches_the_program_as_it_is(bareline, place, lines, sai
     ("arguments", "told"),
     [
         (["--", "true"], "1 command given, but the comparison needs two commands"),
-        (["--", "true", ""], "a command is empty"),
+        (["--", "true", ""], "one of the commands is empty"),
         (["--", "true", "echo 'x"], "no closing quotation"),
         (["--", "true", "sh -c 'echo last words >&2; exit 7'"], "exit code 7; stderr ends: last"),
         (["--", "true", "./not-there"], "not-there"),

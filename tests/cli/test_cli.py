@@ -187,8 +187,8 @@ def test_a_platform_file_can_be_shown_and_read_again(bareline, place):
     ("arguments", "words"),
     [
         (["run", "nope", "--on", "a"], "no study is named 'nope'"),
-        (["run", "nope.toml", "--on", "a"], "nope.toml: cannot be read"),
-        (["run", "planted.toml"], "no platform is named; add --on"),
+        (["run", "nope.toml", "--on", "a"], "nope.toml: the study file cannot be read"),
+        (["run", "planted.toml"], "no platform is given; add --on"),
         (["run", "planted.toml", "--on", "c"], "no platform is named 'c'"),
         (["run", "planted.toml", "--on", "a", "--on", "a"], "named twice"),
         (["run", "planted.toml", "--on", "a", "--baseline", "b"], "not part of the run"),

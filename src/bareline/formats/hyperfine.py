@@ -103,7 +103,7 @@ def _checked(content: Mapping[str, Any]) -> _Result:
         if listed and len(listed) != len(result.times):
             raise ParseError(
                 f"'{result.command}': '{name}' has {len(listed)} values for {len(result.times)}"
-                f" times"
+                " times"
             )
     if result.run is None:
         times = result.times

@@ -203,7 +203,7 @@ def _check_ranks(text: str, ranks: int) -> None:
     if tasks and tasks != list(range(ranks)):
         raise ParseError(
             f"the report assigns {len(tasks)} tasks to nodes, but its table of times has {ranks}"
-            f" ranks"
+            " ranks"
         )
 
 

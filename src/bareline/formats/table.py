@@ -94,7 +94,7 @@ class PrintedTable:
             if uniform and _decimals(text) != usual:
                 raise ParseError(
                     f"line {line.number}: '{text}' does not have {usual} decimals, which most"
-                    f" rows have"
+                    " rows have"
                 )
             values.append(value)
         return values

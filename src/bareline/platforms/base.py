@@ -217,7 +217,7 @@ class Platform(ABC, Generic[O_co]):
         """
         raise UsageError(
             f"nothing can be built for a platform of type '{cls.type_name}': it needs no native"
-            f" programs"
+            " programs"
         )
 
     @classmethod

@@ -203,7 +203,7 @@ class Probe(ABC, Generic[P]):
             if sample.metric not in self.metrics:
                 raise ParseError(
                     f"the probe {self.name} gave the metric '{sample.metric}', which it does not"
-                    f" declare"
+                    " declare"
                 )
             unit = self.metrics[sample.metric].unit
             # A number without a unit may be a difference; times, sizes and rates have no sign.

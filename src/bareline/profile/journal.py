@@ -143,7 +143,7 @@ def _read_head(path: Path, file: mmap.mmap) -> _Head:
     if not 1 <= per_cell <= ranks <= MOST_RANKS or ranks > per_cell * MOST_CELLS:
         raise ProfileError(
             f"the journal is damaged: {ranks} ranks with {per_cell} ranks in each cell are"
-            f" not possible",
+            " not possible",
             where=str(path),
         )
     if cells != -(-ranks // per_cell):

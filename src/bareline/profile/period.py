@@ -190,7 +190,7 @@ def _check_closed(trace: Trace) -> None:
             raise _open(
                 trace,
                 f"messages from rank {sender} to rank {receiver} begin and end in different"
-                f" periods",
+                " periods",
             )
 
 

@@ -56,7 +56,9 @@ class Printed(_Table):
         if self.bound == "at_most" and self.high is None:
             raise ValueError("bound = \"at_most\" needs 'high'")
         if self.value is None and self.bound is None and None in (self.low, self.high):
-            raise ValueError("a range needs 'low' and 'high', a limit needs 'bound'")
+            raise ValueError(
+                "a printed range needs both 'low' and 'high'; a printed limit needs 'bound'"
+            )
         if self.low is not None and self.high is not None and self.low > self.high:
             raise ValueError("'low' is above 'high'")
         return self
@@ -201,11 +203,16 @@ class Result(Printed, _Placed):
     @model_validator(mode="after")
     def _complete(self) -> Self:
         if self.unit not in UNITS:
-            raise ValueError(f"no unit '{self.unit}'; use one of: {', '.join(UNITS)}")
+            raise ValueError(f"'{self.unit}' is not a valid unit; use one of: {', '.join(UNITS)}")
         if (self.kind == "factor") != (self.relation is not None):
-            raise ValueError("'relation' belongs to kind = \"factor\", and to no other value")
+            raise ValueError(
+                "kind = \"factor\" needs the key 'relation', which no other kind may have"
+            )
         if (self.kind == "absolute") != (self.baseline is None):
-            raise ValueError("'baseline' belongs to every kind but \"absolute\"")
+            raise ValueError(
+                'each kind except "absolute" needs the key \'baseline\', and kind = "absolute"'
+                " may not have it"
+            )
         return self
 
     @property
@@ -244,7 +251,7 @@ class Trials(_Placed):
     @model_validator(mode="after")
     def _same_length(self) -> Self:
         if self.retransmissions is not None and len(self.retransmissions) != len(self.values):
-            raise ValueError("'values' and 'retransmissions' differ in length")
+            raise ValueError("'values' and 'retransmissions' must have the same length")
         return self
 
 
@@ -354,7 +361,8 @@ class PublishedStudy(_Table):
         listed = lists.get(check.printed[0])
         if listed is None or (check.below is None and listed.retransmissions is None):
             raise ValueError(
-                f"'{check.printed[0]}' has no trials of '{check.platform}' that the check can use"
+                f"the published list '{check.printed[0]}' has no trials of '{check.platform}'"
+                " that the check can use"
             )
 
     def part(self, name: str) -> Part:

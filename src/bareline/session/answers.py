@@ -105,7 +105,7 @@ class Answers:
             most = f": {max(self.lost, key=lambda lost: lost.claims)}"
         return UsageError(
             f"only {self.claims} of {count(self.of, 'claim')} of {source} can be judged here,"
-            f" which is less than "
+            " which is less than "
             f"a third{most}",
             where=f"study '{study}'",
             hint="; ".join([*map(str, self.better), "--yes measures all the same"]),

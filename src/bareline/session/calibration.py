@@ -181,7 +181,7 @@ def _curve(tables: Sequence[pl.DataFrame], platform: str) -> _Curve:
     if 0 not in seconds_by_size or len(seconds_by_size) < _FEWEST_SIZES:
         raise AnalysisError(
             f"{platform} has no ping-pong curve with at least {_FEWEST_SIZES} sizes, of which"
-            f" the smallest is 0 bytes",
+            " the smallest is 0 bytes",
             hint=f'measure it: [[measure]] probe = "{_PING_PONG}", ranks = 2',
         )
     return sorted(seconds_by_size.items())

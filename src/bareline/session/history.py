@@ -86,7 +86,7 @@ class History:
         if not self._is_planned(trial):
             raise StoreError(
                 f"trial {trial.index} of the run ({trial.case.label} on {trial.platform})"
-                f" differs from the trial that this "
+                " differs from the trial that this "
                 "version of bareline plans at this place",
                 hint="continue with the bareline that began the run, or measure into a new folder",
             )

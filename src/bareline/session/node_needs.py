@@ -34,7 +34,7 @@ def see_to_nodes(
     if not look.has_python:
         raise UsageError(
             f"the node {look.name} cannot start {sys.executable}, so that the job would fail"
-            f" at once",
+            " at once",
             hint="install bareline (docs/how-to/install.md) in a folder that the nodes see at the "
             "same path, and submit with it",
         )

@@ -50,7 +50,7 @@ def study_of(run: Run) -> Study:
         if gone:
             raise StoreError(
                 f"this run used the parameter '{gone[0]}' of {name}, which this version of"
-                f" bareline does not have",
+                " bareline does not have",
                 where=f"{run.path}/run.toml, [probe.{name}.defaults]",
                 hint="continue with the bareline that began the run, or measure into a new folder",
             )

@@ -157,7 +157,7 @@ def _declaration(
         if now["unit"] != table["unit"] or now["better"] != table["better"]:
             raise StudyError(
                 f"the run measured {metric} of {name} in {table['unit']} ({table['better']}"
-                f" is better), but "
+                " is better), but "
                 f"the file declares {now['unit']} ({now['better']} is better)",
                 where=where,
                 hint="give the new metric another name, so that the values of the run keep "

@@ -258,7 +258,7 @@ class Runner:
             if runs_in_job(self._run):
                 raise TimeUp(
                     f"{closed}: the run ends, because waiting until {until} would keep the job's"
-                    f" nodes idle"
+                    " nodes idle"
                 )
             self._allocations.give_back()
             self._allocations.note(trial.platform, f"{closed}: waiting until {until}")

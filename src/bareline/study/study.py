@@ -72,7 +72,11 @@ class Study(StudyKeys):
                 first = first_of.setdefault(replace(case, params=params), case)
                 for name in measure.listed_for:
                     if (first, name) in listed:
-                        raise StudyError(f"the case '{first.label}' appears twice", where=where)
+                        raise StudyError(
+                            f"the case '{first.label}' appears twice in the study; remove one of"
+                            " the two",
+                            where=where,
+                        )
                     listed.add((first, name))
                 yield measure, first
 
@@ -227,8 +231,12 @@ class Study(StudyKeys):
         where = f"study '{self.name}'"
         if name not in self.scales:
             names = ", ".join(self.scales)
-            hint = f"it has: {names}" if names else "it has none; run it without --scale"
-            raise StudyError(f"no scale is named '{name}'", where=where, hint=hint)
+            hint = (
+                f"the study has: {names}"
+                if names
+                else ("the study has no scales; run it without --scale")
+            )
+            raise StudyError(f"the study has no scale '{name}'", where=where, hint=hint)
         changes: list[str] = []
         for measure in self.measures:
             changes += measure.changes_at(name)
@@ -370,13 +378,20 @@ def _check_sources(study: Study) -> None:
     for name, source in study.sources.items():
         # A scale may leave out measures of the study itself.
         if id(source) not in used and study.scale is None:
-            hint = did_you_mean(name, study.probes, f"it measures {', '.join(study.probes)}")
-            problem = f"'{name}', which comes from '{source.name}', is not measured"
+            hint = did_you_mean(name, study.probes, f"the study measures {', '.join(study.probes)}")
+            problem = (
+                f"the source '{source.name}' is for '{name}', which the study does not measure"
+            )
             raise StudyError(problem, hint=hint)
     for _, case in study.cases():
         if study.source_of(case.probe) and study.command_of(case).argv[0].startswith("{native}"):
-            raise StudyError(f"{case.probe} is bareline's own program, which it builds itself")
+            raise StudyError(
+                f"{case.probe} cannot have a source: bareline builds this program itself"
+            )
     for name, program in study.programs.items():
         if study.source_of(f"app.{name}") and "/" in program.command[0]:
-            problem = f"[app.{name}]: '{program.command[0]}' is a path, which no source changes"
+            problem = (
+                f"[app.{name}]: the command is the path '{program.command[0]}', so that its"
+                " source has no effect"
+            )
             raise StudyError(problem, hint="name the program without its folder")

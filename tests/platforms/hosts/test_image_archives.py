@@ -212,10 +212,13 @@ def test_indexes_that_name_one_another_end(tmp_path):
         ({"index": b'{"manifests": [{"digest": "sha256:../x"}]}'}, "is not a digest"),
         ({"index": b'{"manifests": [{"digest": "md5:00"}]}'}, "is not a digest"),
         ({"index": b"{"}, "index.json: line 1, column 2"),
-        ({"index": b"[" * 99999}, "index.json: line 1: nested more than 64 deep"),
+        (
+            {"index": b"[" * 99999},
+            "index.json: line 1: lists and tables are nested more than 64 levels deep",
+        ),
         ({"manifest": b'{"layers": []}'}, "it has no layers"),
         ({"manifest": b'{"layers": [{"digest": 5}]}'}, r"layers.0.digest': the number 5"),
-        ({"manifest": b"\xff"}, "line 1: not UTF-8"),
+        ({"manifest": b"\xff"}, "line 1: a character is not valid UTF-8"),
     ],
 )
 def test_what_is_wrong_is_named_by_member_and_key(change, reason, tmp_path):

@@ -238,7 +238,9 @@ class Trend:
             hint = "give more runs of one study, or a folder of them"
             if left_out:
                 hint = f"incomplete runs were left out ({left_out})"
-            raise AnalysisError("a trend needs the same metric in two runs or more", hint=hint)
+            raise AnalysisError(
+                "a trend needs at least two runs that measured the same metric", hint=hint
+            )
         return chosen
 
     def _series(

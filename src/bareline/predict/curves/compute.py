@@ -116,7 +116,7 @@ def calibrated(records: Records, a: str, b: str, program: str = "") -> ComputeFa
     if len(programs) > 1:
         raise AnalysisError(
             f"{len(programs)} applications were measured with one rank, so that the choice is"
-            f" not clear",
+            " not clear",
             where=where,
             hint=f"calibrate with a run of one of {'; '.join(programs)}",
         )

@@ -38,7 +38,7 @@ def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
     if queued > DISTURBED and not openly_shared:
         raise AnalysisError(
             f"the ranks waited for a core during {queued:.1%} of their time, so that the"
-            f" profile cannot be the base of a prediction",
+            " profile cannot be the base of a prediction",
             where=where,
             hint="profile on a quiet machine with a core per rank",
         )

@@ -220,7 +220,7 @@ class Maker:
             parts = f"{value / element:g} elements of {element} B"
         why = (
             f"the size of the call on {self.grid} would be {parts}: the problem cannot be divided"
-            f" evenly"
+            " evenly"
         )
         raise self._refused(call, why, _EVEN_HINT)
 

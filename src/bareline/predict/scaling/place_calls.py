@@ -168,7 +168,7 @@ class PlaceCalls:
         tags = {sample.tag(sends=sends) for sample in of_place}
         why = (
             f"the tags of the call ({_listed(sorted(tags))}) depend neither on the rank nor on"
-            f" the partner"
+            " the partner"
         )
         raise self.refused(call, why)
 

@@ -148,7 +148,7 @@ class Scaled:
         if grid.ranks > most:
             raise UsageError(
                 f"{grid.ranks} ranks are more than {FURTHEST} times the {self.largest.ranks}"
-                f" ranks of "
+                " ranks of "
                 "the largest profile",
                 hint=(
                     f"predict at most {most} ranks, or profile on more ranks (they may share cores)"
@@ -288,7 +288,7 @@ def _check_iterations(job: JobCalls, pattern: Pattern) -> None:
         raise AnalysisError(
             f"{call} is called {others[call]} times a period on {job.period.ranks} ranks and "
             f"{collectives[call]} times on {model.period.ranks} ranks: the number of"
-            f" iterations depends "
+            " iterations depends "
             "on the number of ranks in an unknown way",
             where=str(job.period.trace.path),
             hint=(

@@ -65,7 +65,7 @@ def _compute_factor(
     if estimate.value is None:
         raise AnalysisError(
             f"the computing speed of {name} is known only within bounds ({estimate.source}),"
-            f" but a single value is needed",
+            " but a single value is needed",
             hint=(
                 "measure one rank of the program on both platforms, and give this run with"
                 " --calibrate RUN"

@@ -169,7 +169,7 @@ def _check(predictions: Predictions) -> None:
         if upgrade.change not in UPGRADES:
             raise ValueError(
                 f"'{sanitized_name(upgrade.change)}' is not one of the changes that bareline"
-                f" predicts"
+                " predicts"
             )
     for loss in predictions.losses:
         _check_loss(loss.loss)

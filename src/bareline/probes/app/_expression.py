@@ -45,7 +45,7 @@ class Condition:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise ValueError(
                 f"'{text[:80]}' is not a condition that bareline can read; write e.g. 'residual <"
-                f" 1e-6'"
+                " 1e-6'"
             ) from error
         if not isinstance(self._tree, ast.Compare | ast.BoolOp):
             raise ValueError(f"'{text[:80]}' contains no comparison; write e.g. 'residual < 1e-6'")
@@ -89,7 +89,7 @@ def _names(tree: ast.AST, text: str, depth: int = 0) -> set[str]:
         case _:
             raise ValueError(
                 f"'{text[:80]}' contains elements that a condition may not have; it may have"
-                f" numbers, names, comparisons, arithmetic, and, or, not, and the functions"
+                " numbers, names, comparisons, arithmetic, and, or, not, and the functions"
                 f" {', '.join(_FUNCTIONS)}"
             )
     return set().union(*(_names(part, text, depth + 1) for part in parts))

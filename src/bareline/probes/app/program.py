@@ -146,7 +146,7 @@ class Program(BaseModel):
         if others:
             raise ValueError(
                 f"a program with a trace cannot change these keys: {listing(others)}; leave them"
-                f" out"
+                " out"
             )
         return {**given, **made}
 
@@ -179,7 +179,7 @@ class Program(BaseModel):
             if unknown:
                 raise ValueError(
                     f"verify = '{text}' uses {listing(unknown)}, which is not a metric, value or"
-                    f" parameter of this program"
+                    " parameter of this program"
                 )
 
     def _check_folders(self) -> None:
@@ -277,7 +277,7 @@ class ProgramProbe(Probe[Any]):
         if program.complete and not re.search(program.complete, text, re.MULTILINE):
             raise ParseError(
                 f"{source or 'the output'} is truncated, or the program did not finish:"
-                f" nothing matches the key complete"
+                " nothing matches the key complete"
             )
         figures = {name: quantity.read(name, output) for name, quantity in program.metrics.items()}
         others = {name: quantity.read(name, output) for name, quantity in program.values.items()}

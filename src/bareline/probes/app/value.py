@@ -98,7 +98,7 @@ class Value(_Described):
         if self.take == "only" and len(numbers) > 1:
             raise ParseError(
                 f"{name} is ambiguous: {len(numbers)} places in {where} match '{self.regex}'; set"
-                f" the key take"
+                " the key take"
             )
         return _TAKEN[self.take](numbers) * self.scale
 

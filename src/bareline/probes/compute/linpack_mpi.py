@@ -169,7 +169,7 @@ def _hpl_samples(params: LinpackMpiParams, text: str) -> tuple[Sample, ...]:
     if len(trials) != 1:
         raise ParseError(
             f"HPL solved {len(trials)} systems instead of one; check that HPL is linked with"
-            f" the MPI library of the platform"
+            " the MPI library of the platform"
         )
     (trial,) = trials
     samples = trial.samples

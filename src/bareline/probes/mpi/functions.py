@@ -120,7 +120,7 @@ class SizelessFunction(MpiFunction):
         if points != [{}]:
             raise ParseError(
                 f"the output has {len(points)} points, but the benchmark has exactly one point,"
-                f" without a size"
+                " without a size"
             )
 
 

@@ -92,7 +92,7 @@ class Budget:
         if most is not None and self.hours >= most:
             raise TimeUp(
                 f"the instances of the platform have existed for {self.hours:.3g} hours in"
-                f" total, but "
+                " total, but "
                 f"`max_hours` allows {most:g}",
                 hint="raise max_hours, or continue with new instances: `bareline continue`",
             )

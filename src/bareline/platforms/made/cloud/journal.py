@@ -253,7 +253,7 @@ def _remove(
         if left and time.monotonic() > deadline:
             raise PlatformError(
                 f"the {left[0].kind} still exists {_GONE_S:.0f} s after bareline requested"
-                f" its removal",
+                " its removal",
                 where=left[0].name,
                 hint="`bareline platforms clean` tries again; the resource may cost money "
                 "until then",

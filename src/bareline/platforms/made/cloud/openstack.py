@@ -177,9 +177,11 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
     except requests.exceptions.Timeout as error:
         raise Busy(f"the cloud did not answer within {_ANSWER_S} s", is_silent=True) from error
     except exceptions.ConfigException as error:
-        raise PlatformError(_short(str(error)), hint="check your clouds.yaml") from error
+        raise PlatformError(
+            f"the login data are not valid: {_short(str(error))}", hint="check your clouds.yaml"
+        ) from error
     except (exceptions.SDKException, login.ClientException) as error:
-        raise PlatformError(_short(str(error))) from error
+        raise PlatformError(f"the OpenStack client reports: {_short(str(error))}") from error
     finally:
         timer.cancel()
 

@@ -228,7 +228,7 @@ class VmOptions(PinningOptions, Ruled):
         yield OptionRule(
             entries != vcpus,
             f"cpu.pin has {entries} entries, but the guests have {vcpus} virtual processors"
-            f" in total",
+            " in total",
         )
 
     def _emulation_rules(self) -> Iterator[OptionRule]:

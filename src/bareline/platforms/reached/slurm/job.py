@@ -129,7 +129,7 @@ class SlurmJob:
         if most is not None and _ASKED[self._name] >= most:
             raise PlatformError(
                 f"bareline already requested {count(most, 'allocation')}, and `max_jobs`"
-                f" allows no more",
+                " allows no more",
                 hint="raise `max_jobs`, or `bareline continue --retry-failed` requests again",
             )
         _ASKED[self._name] += 1

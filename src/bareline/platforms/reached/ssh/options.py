@@ -43,7 +43,7 @@ def read_inventory(path: Path, group: str | None = None) -> list[str]:
         is_yaml = path.suffix in (".yml", ".yaml")
         groups = _yaml_groups(data, path) if is_yaml else _ini_groups(data)
     except ValueError as error:
-        raise PlatformError(str(error), where=str(path)) from error
+        raise PlatformError(f"the inventory is not valid: {error}", where=str(path)) from error
     if group is not None and group not in groups.hosts:
         hint = f"it has: {nodes_text(sorted(groups.hosts)) or 'none'}"
         problem = f"the inventory has no group '{group}'"

@@ -359,7 +359,7 @@ class ImageArchive:
                 if entry.issparse():
                     raise ArchiveError(
                         f"its member {entry.name[:80]} is a sparse file, which bareline does not"
-                        f" read"
+                        " read"
                     )
                 members.setdefault(entry.name.removeprefix("./"), entry)
         return cls(file, members)

@@ -66,5 +66,5 @@ class UnpackingBudget:
         if self.bytes > most_by_ratio:
             raise OverBudget(
                 f"it has {self.packed_bytes:,} bytes and unpacks to more than {MOST_RATIO}"
-                f" times as many"
+                " times as many"
             )

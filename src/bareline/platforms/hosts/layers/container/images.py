@@ -97,7 +97,7 @@ def unpacked(archive: Path, folder: Path, most_bytes: int | None = None) -> Path
             if size_bytes > budget_bytes:
                 raise OverBudget(
                     f"it has {size_bytes:,} bytes, which is more than the {budget_bytes:,} bytes"
-                    f" that it may unpack to"
+                    " that it may unpack to"
                 )
             digest = _digest_of(file)
             budget = UnpackingBudget(budget_bytes, size_bytes)

@@ -26,7 +26,7 @@ def _installed(name: object) -> object:
     if name in ("enroot", "sarus") and name not in runtimes():
         raise ValueError(
             f"the runtime {name} needs the package bareline-contrib, which is not installed; `pip"
-            f" install bareline-contrib`"
+            " install bareline-contrib`"
         )
     return name
 
@@ -81,7 +81,7 @@ class Container(BaseModel):
         if self.share == "rank" and runtime.whole:
             raise ValueError(
                 f"`share`: each sandbox of {runtime.title} has its own kernel, so that ranks"
-                f" in separate "
+                " in separate "
                 'sandboxes cannot share memory; write share = "node"'
             )
         return self
@@ -101,7 +101,7 @@ class ContainerKeys(Options):
         if runtime and runtime.whole and not self.one_machine:
             raise ValueError(
                 f"`container`: {runtime.title} has no network here, so that a launcher cannot"
-                f" reach "
+                " reach "
                 "the ranks; use a platform of type local"
             )
         return self

@@ -135,7 +135,10 @@ class RunningContainers:
             make = script("own_folder") + 'own_folder "$1"'
             made = run(node, ["sh", "-c", make, "sh", box.folder])
             if made.exit_code:
-                raise PlatformError(made.stderr.strip(), where=where)
+                raise PlatformError(
+                    f"the folder of the container cannot be made: {made.stderr.strip()}",
+                    where=where,
+                )
         if box.kind in (ImageKind.HOST, ImageKind.STORED):
             return
         if run(node, ["test", "-e", box.image]).exit_code:
