@@ -47,9 +47,7 @@ def read_publication(text: str, *, where: str) -> PublishedStudy:
     except ValidationError as error:
         problem = problem_of(error)
         text = f"'{problem.key}': {problem.clause}" if problem.place else problem.clause
-        raise UsageError(
-            f"the file of the publication is not valid: {text}", where=where
-        ) from error
+        raise UsageError(text, where=where) from error
 
 
 def find_publications(name: str) -> list[PublishedStudy]:

@@ -142,7 +142,7 @@ def read_references(path: Path) -> tuple[SystemReference, ...]:
     except ValidationError as error:
         problem = problem_of(error)
         hint = f"a system is [[system.NAME]] with {_KEYS}"
-        problem_text = f"the file is not valid: '{problem.key}': {problem.clause}"
+        problem_text = f"'{problem.key}': {problem.clause}"
         raise AnalysisError(problem_text, where=str(path), hint=hint) from error
     except ValueError as error:
         hint = "`bareline reference RUN` writes a correct file"
