@@ -79,15 +79,9 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
     if not judged.tests and not rows:
         return apart
     exchanged = judged.exchanged
-    tests = f"{judged.tests} points and means; no permutation test is possible"
-    if exchanged:
-        tests = (
-            f"{judged.tests} points and means in a permutation test with {_exchanges(exchanged)} "
-            f"in {exchanged} {_unit(pairs)}"
-        )
     text = (
         f"With {percent(1 - stats.ALPHA)} confidence, all differences called certain are true "
-        f"at once ({tests}). "
+        f"at once ({_tests(judged, pairs)}). "
         f"At most {percent(stats.ALPHA)} of the likely differences are expected to be wrong "
         f"(false discovery rate over {rows} points). "
         f"An 'equal' is wrong with a probability of at most 2.5 %.{_looks(judged.looks)}"
@@ -107,6 +101,15 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
     if apart:
         return f"{text} {apart}"
     return text
+
+
+def _tests(judged: GradedRows, pairs: Sequence[PlatformPair]) -> str:
+    """Describe the tests that "certain" covers together."""
+    tested = f"{judged.tests} points and means"
+    if not judged.exchanged:
+        return f"{tested}; no permutation test is possible"
+    swaps = _exchanges(judged.exchanged)
+    return f"{tested} in a permutation test with {swaps} in {judged.exchanged} {_unit(pairs)}"
 
 
 def _separate(pairs: Sequence[PlatformPair]) -> str:
