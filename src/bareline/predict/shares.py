@@ -77,8 +77,7 @@ class LossSplit:
     """A measured loss and its shares, the largest first and the residual last.
 
     - `measured_a`, `measured_b`: times of the application on A and B by its own clock, in s.
-    - `control`: a sentence that compares the application on one node of each platform, and the
-      additional time of start-up.
+    - `control`: a sentence on the times on one node of each platform, and on start-up.
     """
 
     base: str
@@ -188,10 +187,7 @@ class _MeasuredTimes:
     def resampled(
         self, compare: Callable[[_Array, _Array], _Array], rng: np.random.Generator
     ) -> _Array:
-        """Return `compare` of the medians of randomly drawn launches.
-
-        Paired times are drawn by block.
-        """
+        """Return `compare` of medians of randomly drawn launches (drawn by block if paired)."""
         if self.paired:
             return _medians(compare(self.b, self.a), rng)
         return compare(_medians(self.b, rng), _medians(self.a, rng))
@@ -248,10 +244,7 @@ def _share(name: str, value: float, width: float, loss: float) -> InputShare:
 
 
 def _differing(a: Costs, b: Costs) -> list[Input]:
-    """Return the inputs that differ between A and B.
-
-    The result leaves out equal inputs, because each input doubles the number of replays.
-    """
+    """Return the inputs that differ between A and B; equal inputs would double the replays."""
     on_a = a.ladder
     on_b = b.ladder
     shares_cores = bool(on_a.cores or on_b.cores)
@@ -286,10 +279,7 @@ def shapley(
 def _spreads(
     case: PredictionCase, inputs: Sequence[Input], rng: np.random.Generator
 ) -> dict[Input, float]:
-    """Return half-widths of the shares for random draws of curves and factors.
-
-    The difference model computes them, because a replay takes much longer.
-    """
+    """Return half-widths of the shares over random draws, by the fast difference model."""
     low = math.log(case.compute.lo)
     high = math.log(case.compute.hi)
     # The bounds are the ends of the middle `LEVEL` of a normal distribution.
