@@ -300,7 +300,7 @@ def _spreads(
 
 #: The additional time of start-up is printed from this share of the application's time on.
 _START_UP = 0.005
-#: A one-node control that differs by more blames the node before the network.
+#: If the times on one node differ by more, the node is a cause before the network.
 _CONTROL = 0.05
 
 

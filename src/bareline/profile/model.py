@@ -12,7 +12,7 @@ from typing import Any, Literal
 import polars as pl
 
 SCHEMA = "bareline.profile"
-#: A profile of a hundred thousand ranks takes less.
+#: A profile of a hundred thousand ranks is smaller.
 LARGEST_BYTES = 64 << 20
 #: No job has more ranks.
 MOST_RANKS = 1 << 22

@@ -18,7 +18,7 @@ from bareline.profile.records import POINT_TO_POINT, Shape
 from bareline.profile.trace import CallStream, Trace
 from bareline.vocabulary.errors import ProfileError
 
-#: Calls that write and read; how much may differ from one period to the next.
+#: Kinds of calls that write and read; their sizes may differ between periods.
 FILES = ("mpi-io", "posix-io")
 #: Distances that are compared: the most frequent ones of equal calls, and the likeliest of all.
 _MOST_LAGS = 400
@@ -195,7 +195,7 @@ def _longest(stream: CallStream) -> _Stretch | None:
     """
     numbers = stream.shape
     best: _Stretch | None = None
-    # From the shortest on: twice a period also repeats itself, over no longer a stretch.
+    # The shortest comes first: two periods also recur, but not over a longer stretch.
     for lag in _lags(numbers):
         stretch = _longest_at(numbers, lag)
         is_longer = best is None or stretch.length > best.length
@@ -250,7 +250,7 @@ def _likeliest(numbers: npt.NDArray[np.int32]) -> list[int]:
     # Relative to the overlap at each distance; a period recurs at least once.
     distances = np.arange(1, count // 2 + 1)
     shares = equal_calls[distances] / (count - distances)
-    # Multiples of a period are as likely as it is: among equals, to a tenth, the shortest count.
+    # Multiples of a period are as likely as the period: of equal shares, the shortest counts.
     likeliest = np.argsort(-np.round(shares, 1), kind="stable")
     return [int(lag) for lag in distances[likeliest[:_LIKELIEST]]]
 

@@ -26,9 +26,9 @@ _HALF_WIDTH = 1.96
 #: left open (`tests/stats/test_outlook.py`): a series is decided when it is first narrow enough,
 #: which is earlier than where it is so on average.
 _ENDS = (0.15, 0.45, 0.8)
-#: Equally probable differences and spreads that are looked at, each.
+#: The number of equally probable differences, and of equally probable spreads.
 _LOOKED_AT = 41
-#: Four chances in five.
+#: The probability to show a difference.
 _POWER = 0.8
 
 

@@ -135,7 +135,7 @@ class Study(StudyKeys):
     def _defaults_of(self, probe: Probe[Any]) -> Mapping[str, Scalar]:
         if self._defaults is None:
             return probe.defaults()
-        return self._defaults.get(probe.name, {})  # the header of older runs has none
+        return self._defaults.get(probe.name, {})  # headers of older runs have no defaults
 
     @property
     def probes(self) -> list[str]:
