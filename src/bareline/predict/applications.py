@@ -192,7 +192,7 @@ def name_of(by_name: Mapping[str, dict[str, Application]], text: str) -> str:
 
 
 def _names_by_command(by_name: Mapping[str, dict[str, Application]], command: str) -> list[str]:
-    """Return the names of the applications that ran a command line on some platform."""
+    """Return the names of the applications that have a command line on some platform."""
     names = []
     for name, by_platform in by_name.items():
         if command in map(_command_of, by_platform.values()):

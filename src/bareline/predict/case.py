@@ -154,9 +154,9 @@ def drawn_case(case: PredictionCase, rng: np.random.Generator) -> PredictionCase
 
 
 def time_by(case: PredictionCase, model: str, form: Form, factor: float) -> float:
-    """Return the time on B by a model, in s.
+    """Return the time on B that a model predicts, in s.
 
-    - `form`: the form of a replay.
+    - `form`: how the change of a replay is applied to the measured time.
     - `factor`: the factor of computing time from A to B.
     """
     base = case.base

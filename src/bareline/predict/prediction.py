@@ -62,8 +62,7 @@ class Prediction:
     - `warnings`: sentences on circumstances that make the prediction less accurate.
     - `measured_s`: the times of launches on the platform, if the run has them; the prediction does
       not use them.
-    - `lacks`: the time that the replay on the base has less (or more) than the trace, by function
-      and size.
+    - `lacks`: the replayed time minus the traced time on the base, by function and size.
     """
 
     base: str

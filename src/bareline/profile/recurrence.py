@@ -32,7 +32,7 @@ _NO_PERIOD = "trace a program that repeats its steps, with more steps; --trace k
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The index of the call at which a rank's first period begins, and the calls of a period."""
+    """The call (by index) at which a rank's first period begins, and the calls in a period."""
 
     begin: int
     calls: int
@@ -91,7 +91,7 @@ class _Recurrence:
         return int(np.sum(is_inside))
 
     def cut(self, passed: int) -> Cut:
-        """Return the cut after the collective of all ranks that follows the first `passed` ones."""
+        """Return the cut after a collective of all ranks: the one with index `passed`, from 0."""
         stretch = self.stretch
         if not self.collectives_from(stretch.begin):
             # No collective recurs: each rank is cut at its own first call.

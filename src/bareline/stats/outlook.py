@@ -49,7 +49,7 @@ class LaunchOutlook:
 def launches_to_decide(
     ratio: float, lo: float | None, hi: float | None, n: int, *, margin: float
 ) -> LaunchOutlook | None:
-    """Return the launches that would decide an undecided ratio; None without an interval of it.
+    """Return the launches that would decide an undecided ratio; None if it lacks an interval.
 
     - `ratio`, `lo`, `hi`: the ratio in blocks, with its 95 % interval, from `n` launches.
     - `margin`: relative difference that does not matter.

@@ -160,8 +160,8 @@ class PlatformCurves:
     def protocol(self, nodes: int) -> Protocol:
         """Return the protocol of messages between two ranks.
 
-        If the protocol was not measured, it is the default of Open MPI. The latency shows then
-        whether the ranks use shared memory or a network.
+        If the protocol was not measured, it is the default of Open MPI. In this case, the latency
+        shows whether the ranks use shared memory or a network.
         """
         if nodes in self.protocols:
             return self.protocols[nodes]

@@ -33,7 +33,7 @@ _MESSAGES = ("mpi.pingpong", "mpi.bandwidth", OVERHEAD, CROSSING)
 
 
 def curve_size(collective: Collective, size: float, comm_size: int) -> float:
-    """Return the size on the curve of a collective whose time is the time of a call."""
+    """Return the size at which the curve of a collective has the time of a call."""
     if not collective.smallest_bytes:
         return 0.0
     if collective.per_peer:

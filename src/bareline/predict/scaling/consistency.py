@@ -32,8 +32,8 @@ _ANY_TAG = -1
 class Fault:
     """The first call of a period that does not match the calls of other ranks.
 
-    - `rank`, `number`: the rank of the call, and the number of the call in the rank's period, from
-      1.
+    - `rank`: the rank that makes the call.
+    - `number`: the number of the call in the rank's period, from 1.
     - `why`: the mismatch, with the values of both sides.
     """
 

@@ -66,7 +66,8 @@ class End:
     - `sides`: for each side, the relations, the simplest first; empty if relations do not fit all
       sides.
     - `rank`: the rank at the other end, if it is fixed; else None.
-    - `from_last`: its number counted from the last rank, if this number is fixed; else None.
+    - `from_last`: the distance of the rank at the other end from the last rank, if this distance is
+      fixed; else None.
     """
 
     sides: tuple[tuple[Relation, ...], ...]
