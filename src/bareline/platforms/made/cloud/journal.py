@@ -49,14 +49,12 @@ class JournalState:
     """The content of a journal file.
 
     - `owner`: mark of the process that wrote the journal.
-    - `kind`: the platform's type.
-    - `platform`: the platform's name.
+    - `kind`, `platform`: the type of the platform, and its name.
     - `account`: the data for a new connection to the cloud, without any secret.
     - `things`: the requested resources that are not known to be gone, by name, in the order of the
       requests.
     - `asked_at`: the time of each request, in s since the epoch, by name of the resource.
-    - `up_since`: the time when the process learned that a resource exists, in s since the epoch, by
-      name of the resource.
+    - `up_since`: the time when each existing resource was made, in s since the epoch, by name.
     """
 
     owner: str
@@ -79,10 +77,7 @@ class JournalState:
         return [name for name in instances if name in self.up_since]
 
     def may_appear(self, thing: CloudResource, now: float) -> bool:
-        """Return whether a missing resource may still appear, because its request is recent.
-
-        A request that was answered has given the resource an id.
-        """
+        """Return whether a missing resource may still appear, because its request is recent."""
         return not thing.id and now < self.asked_at[thing.name] + SETTLED_S
 
     def take(self, entry: Mapping[str, Any]) -> None:
@@ -216,8 +211,7 @@ def remove(
 ) -> list[CloudResource]:
     """Remove resources, and wait until they are gone; return the resources that existed.
 
-    - `things`: the resources in the order of creation; a resource without an id is found by its
-      name.
+    - `things`: the resources in the order of creation; without an id, the name identifies one.
     """
     present: list[CloudResource] = []
     for thing in things:

@@ -128,10 +128,7 @@ def moved(definition: str, *, disk: Path, initrd: Path, console: Path) -> str:
 
 
 def pool_xml(device: str) -> str:
-    """Return the definition of a network whose ports are free virtual functions of an SR-IOV NIC.
-
-    - `device`: the NIC's physical function.
-    """
+    """Return the definition of a network whose ports are free virtual functions of a NIC."""
     forward = element("forward", element("pf", dev=device), mode="hostdev", managed="yes")
     return written(element("network", element("name", POOL), forward))
 

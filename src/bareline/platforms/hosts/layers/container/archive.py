@@ -266,8 +266,7 @@ def _entries(tar: tarfile.TarFile, forward: _Forward) -> Iterator[tarfile.TarInf
 def harmless(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
     """Return an entry of a layer with the rights that a container needs; None for a device.
 
-    The returned entry has no set-user bits, no attributes and no owner. Only the present user may
-    write to the file.
+    The returned entry has no set-user bits, attributes or owner; only this user may write to it.
 
     Raises ArchiveError: the entry would make umoci 0.4.7 remove a folder outside of the entry's own
     folder, or the entry's name is too long.
