@@ -109,10 +109,7 @@ class TrendSeries:
 
 
 class TrendValue(TypedDict):
-    """The median of one run.
-
-    - `file_date`: the date `created` is only the timestamp of imported files.
-    """
+    """The median of one run; if `file_date`, `created` is only the timestamp of imported files."""
 
     run: str
     created: str
@@ -128,9 +125,8 @@ class ChangeRow(TypedDict):
 
     - `first_run`, `last_run`: the 95 % interval of `run`.
     - `ratio`: the level after the change divided by the level before the change; above 1 is worse.
-    - `p`: the probability that one analysis of all series finds a change as large as this although
-      nothing changed.
-    - `accepted`: the reason why the change was accepted; null if it was not accepted.
+    - `p`: the probability of finding a change as large as this in any series if nothing changed.
+    - `accepted`: why the change was accepted; null if it was not accepted.
     """
 
     run: str
