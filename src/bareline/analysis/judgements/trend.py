@@ -1,8 +1,7 @@
 """Metrics over many runs: all changes of their levels, and their present state.
 
-A run counts as one value. The launches of a run share the boot, the neighbours and the day. Only
-several runs show how much boot, neighbours and day change a value. So a change of level is judged
-by the differences between runs (`bareline.stats.history`).
+A run counts as one value. Its launches share the boot, the neighbours and the day, so only several
+runs show their effect. Changes are judged by differences between runs (`bareline.stats.history`).
 """
 
 from __future__ import annotations
@@ -149,7 +148,7 @@ class SeriesRow(TypedDict):
       change.
     - `reference`: the latest run with the reference level.
     - `first_of_new_level`: the first run after the last change between the two levels.
-    - `changed`: the facts that changed at that change.
+    - `changed`: the facts that changed near that run.
     - `p`: the smallest p of the series.
     - `slope`: the relative change per run of a drifting series.
     - `autocorrelation`: the correlation of successive runs, 0 if none is found.
