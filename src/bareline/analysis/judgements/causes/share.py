@@ -71,6 +71,10 @@ class Share:
         """Return the share multiplied by a factor above 0."""
         return Share(self.value * factor, self.lo * factor, self.hi * factor)
 
+    def negated(self) -> Share:
+        """Return the share with the opposite sign: a gain becomes a loss."""
+        return Share(-self.value, -self.hi, -self.lo)
+
     def capped(self, most: Share) -> Share:
         """Return this share limited to the size of another share."""
         room = max(0.0, most.hi)

@@ -43,7 +43,9 @@ def sum_of(causes: Sequence[Cause], measured: Sequence[MeasuredTerm], loss: Shar
     """
     judged = [_judged(cause, measured) for cause in causes]
     divisions = [Division.of(term, judged) for term in measured]
-    priced = [_priced(cause, divisions) for cause in judged]
+    relevant = [_without_negligible(cause, divisions, loss) for cause in judged]
+    divisions = [Division.of(term, relevant) for term in measured]
+    priced = [_priced(cause, divisions) for cause in relevant]
     measured_terms = {term.term for term in measured}
     by_factors, priced = _multiplied(priced, measured_terms)
     by_facts = _by_facts(priced, measured_terms)
@@ -93,6 +95,30 @@ def _contradiction(cause: Cause, measured: MeasuredTerm) -> str:
     return f"the cost would be {cost}, but {measured.words}"
 
 
+def _without_negligible(cause: Cause, divisions: Sequence[Division], loss: Share) -> Cause:
+    """Return the cause, withdrawn if its parts of measured terms explain nearly nothing of a loss.
+
+    The loss may be far above the margin, so its bound is a part of the loss.
+    """
+    parts = _parts_of(cause, divisions)
+    if not parts or cause.withdrawn:
+        return cause
+    most = total(parts).hi
+    if most >= DEFAULT_MARGIN * loss.lo:
+        return cause
+    cost = f"{percent(most, 2)} of the baseline's time"
+    return replace(cause, withdrawn=f"its cost is at most {cost}", share=None)
+
+
+def _parts_of(cause: Cause, divisions: Sequence[Division]) -> list[Share]:
+    """Return the parts of measured terms that a cause explains."""
+    parts = []
+    for division in divisions:
+        if cause.rule in division.parts:
+            parts.append(division.parts[cause.rule])
+    return parts
+
+
 def _priced(cause: Cause, divisions: Sequence[Division]) -> Cause:
     """Return a cause with its share: the sum of the cause's parts of measured terms.
 
@@ -112,10 +138,7 @@ def _priced(cause: Cause, divisions: Sequence[Division]) -> Cause:
     if refusals.keys() == set(cause.terms):
         reasons = dict.fromkeys(refusals.values())
         return replace(cause, withdrawn=" and ".join(reasons), share=None)
-    parts = []
-    for part in divisions:
-        if cause.rule in part.parts:
-            parts.append(part.parts[cause.rule])
+    parts = _parts_of(cause, divisions)
     if parts:
         return replace(cause, share=total(parts))
     if of_terms:

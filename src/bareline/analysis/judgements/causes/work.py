@@ -18,6 +18,7 @@ from bareline.vocabulary.place import Place
 STREAMS = ("net.nuttcp", "net.iperf3", "net.ib_write_bw")
 LATENCIES = ("net.sockperf", "net.ib_write_lat")
 PINGPONG = "mpi.pingpong"
+OVERHEAD = "mpi.overhead"
 #: Probes of MPI whose message crosses the link once, in one direction, and nothing else does.
 ONE_WAY = (PINGPONG, "mpi.bandwidth")
 #: Of a window of messages only the answer at its end waits for the link's latency.
