@@ -15,7 +15,7 @@ from bareline.vocabulary.units import format_value
 def growth_blocks(predictions: Sequence[ScalingPrediction]) -> Iterator[Block]:
     """Yield the times by number of ranks, the end of scaling, and the basis of the prediction.
 
-    Scaling ends at the number of ranks from which on more ranks do not make the program faster.
+    Scaling ends at the number of ranks up to which more ranks save time.
     """
     for prediction in predictions:
         yield Remark(_growth_words(prediction), "bold")
