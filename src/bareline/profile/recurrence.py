@@ -137,7 +137,7 @@ def _cuts(trace: Trace) -> Cuts:
     """Return the cuts after the first collective of all ranks from which all ranks repeat.
 
     `Cuts.repeats` does not depend on where a period begins. A cut after a collective in the middle
-    of periods loses the beginning of the first and the end of the last.
+    of periods loses the beginning of the first period and the end of the last period.
     """
     recurrences = []
     for stream in trace.streams:
@@ -187,7 +187,9 @@ def _in_step(recurrences: list[_Recurrence]) -> list[_Recurrence]:
 
 
 def _longest(stream: CallStream) -> _Stretch | None:
-    """Return the longest stretch that repeats itself, with the shortest distance; None without one.
+    """Return the longest stretch that repeats itself, with the shortest distance.
+
+    None if no calls repeat.
 
     For loops in loops, that is the outer loop.
     """

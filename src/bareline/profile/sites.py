@@ -28,7 +28,8 @@ class CallSite:
 
     - `place`: function, file and line if they are known, else the object file and offset.
     - `share`: share of the time of all MPI calls.
-    - `imbalance`: the largest time of a rank over the mean of the ranks that make the call.
+    - `imbalance`: the largest time of a rank divided by the mean time of the ranks that make the
+      call.
     """
 
     call: str

@@ -3,8 +3,8 @@
 The effects of a boot (positions of pages, cores of interrupts) are the same for all its launches.
 So a boot counts as one launch: its launches are averaged, and whole boots are exchanged between two
 platforms. If two platforms boot at different blocks, all blocks that share a boot of either
-platform form one group. There are then fewer and larger groups, which are exchangeable whatever
-their boots have in common.
+platform form one group. These groups are fewer and larger, and can be exchanged between the
+platforms.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def dependence(runs: IntArray, observed: FloatArray, shuffled: FloatArray) -> De
 
 
 def lead_over_wandering(values: FloatArray, cuts: Sequence[int], *, drifts: bool) -> float:
-    """Return the lead of a model with changes over dependent runs without a change.
+    """Return the lead of a model with changes over a model of dependent runs without changes.
 
     The lead is the difference of Schwarz's criteria. The model has the changes at `cuts`, or one
     more; its runs may also depend on each other.

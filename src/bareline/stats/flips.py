@@ -7,10 +7,10 @@ points, and six blocks suffice in a family of any size: a difference that only t
 blocks matches has the p-value 2/64.
 
 The statistic is Student's t of a point's differences against its margin: a mean inside the margin
-counts as no difference, and a mean beyond it is measured from half of the margin, over its standard
-error. (If the mean were measured from the margin, losses of little more than the margin would not
-be found among noisy points. If it were measured from zero, noisy points would not be found among
-calm points.)
+counts as no difference, and a mean beyond it is measured from half of the margin and divided by its
+standard error. (If the mean were measured from the margin, losses of little more than the margin
+would not be found among noisy points. If it were measured from zero, noisy points would not be
+found among calm points.)
 
 Ranks would not suffice: with six blocks every point whose differences agree in sign has the same
 rank sum, so that a single tenfold loss ties with each of its calm neighbours, and among fifteen
@@ -84,9 +84,9 @@ def family_wise_p(
       a block.
     - `zone`: shape (k,); the largest distance from 0 that does not matter, in the unit of each row.
     - `side`: "both" tests whether a row differs from 0, "above" whether it is larger than 0.
-    - `weight`: shape (k,); factor of each row's Student's t before rows are compared. A more
-      informative row with a larger weight need not be the most extreme row. A weight that is fixed
-      beforehand changes the power, never the error rate.
+    - `weight`: shape (k,); factor of each row's Student's t before rows are compared. With a larger
+      weight, an informative row is found even if noisy rows are more extreme. A weight that is
+      fixed beforehand changes the power, never the error rate.
     """
     table = _Table.of(differences, zone)
     adjusted = np.full(table.tested.shape, np.nan)
@@ -258,9 +258,9 @@ class _Statistic:
         return is_none
 
     def _as_deviates(self, squared: FloatArray) -> FloatArray:
-        """Return t of different degrees of freedom as squared normal deviates (D.
+        """Return squared t of different degrees of freedom as squared normal deviates.
 
-        L. Wallace, 1959).
+        The approximation is from D. L. Wallace (1959).
         """
         freedom = self._n - 1
         scale = (8 * freedom + 1) / (8 * freedom + 3)

@@ -34,7 +34,9 @@ _POWER = 0.8
 
 @dataclass(frozen=True, slots=True)
 class LaunchOutlook:
-    """The number of launches that would make a row likely, or equal: `likely` is the median.
+    """The number of launches that would decide a row as different or equal.
+
+    `likely` is the median over the plausible cases.
 
     For four of five plausible cases the number is between `fewest` and `most`.
     """
@@ -47,7 +49,7 @@ class LaunchOutlook:
 def launches_to_decide(
     ratio: float, lo: float | None, hi: float | None, n: int, *, margin: float
 ) -> LaunchOutlook | None:
-    """Return the launches that would decide an undecided ratio; None if it has no interval.
+    """Return the launches that would decide an undecided ratio; None without an interval of it.
 
     - `ratio`, `lo`, `hi`: the ratio in blocks, with its 95 % interval, from `n` launches.
     - `margin`: relative difference that does not matter.

@@ -81,7 +81,7 @@ def _ranks(series: FloatArray) -> FloatArray:
 
 
 def _drifts(series: FloatArray, least: float) -> BoolArray:
-    """Return which series drift: values correlate with their order, and the end thirds differ."""
+    """Return which series drift: values follow their order, and first and last third differ."""
     n = series.shape[-1]
     third = n // 3
     begin = np.median(series[:, :third], axis=-1)
@@ -97,7 +97,10 @@ def _trend(ranks: FloatArray) -> FloatArray:
 
 
 def _depends(series: FloatArray, least: float) -> BoolArray:
-    """Return which series are autocorrelated, by ranks, to which outliers do not matter."""
+    """Return which series are autocorrelated.
+
+    Ranks are correlated instead of values, so that outliers do not matter.
+    """
     critical = _critical(series.shape[-1])
     resembling = _neighbours(_ranks(series)) >= critical.neighbours
     return np.asarray(resembling & (np.ptp(series, axis=-1) > least))

@@ -57,7 +57,7 @@ def parse_launch(argv: Sequence[str]) -> MpiProgram:
 
 
 def _take_ranks(words: list[str], form: str) -> int:
-    """Remove the launcher's options from `words`; return the number of ranks, 0 without one.
+    """Remove the launcher's options from `words`; return the number of ranks, 0 if missing.
 
     - `form`: the next step in the error's hint.
     """

@@ -124,7 +124,10 @@ class _Request:
         return ""
 
     def launches(self, platforms: Sequence[PlatformSpec]) -> int:
-        """Return the largest number of launches; small if nothing is compared with the case."""
+        """Return the largest number of launches of the case.
+
+        It is small for computing on emulated processors if fewer than two platforms have real ones.
+        """
         if self._case.profile and self._measure.profiles_once:
             return 1
         launches = self._study.launches_of(self._case)

@@ -239,7 +239,10 @@ def _listed(value: int | Sequence[int] | str) -> list[int]:
 
 
 def _powers(start: int, most: int, check: Callable[[int], None]) -> Iterator[int]:
-    """Yield `start` times 1, 2, 4 ... up to `most`; without any, the least permitted number."""
+    """Yield `start` times 1, 2, 4 ... up to `most`.
+
+    If the check refuses all these numbers, the next permitted number is yielded.
+    """
     refused: ProbeError | None = None
     any_taken = False
     for power in range(_LARGEST_POWER):

@@ -77,14 +77,14 @@ class LadderGaps(AnalysisError):
 
 
 class Protocol(NamedTuple):
-    """The largest eager message, and whether the receiver fetches longer messages by itself."""
+    """The largest eager message, and whether receivers fetch longer ones without the sender."""
 
     eager_bytes: int
     fetches: bool
 
 
 class AfterCalls(NamedTuple):
-    """The factor by which code after messages is slower, and the duration of this in s."""
+    """The factor by which code is slower after messages, during its first `time_s` seconds."""
 
     times: float
     time_s: float
@@ -96,8 +96,8 @@ class PlatformCurves:
 
     - `layout`: the layout of the application's ranks on the platform: nodes, and ranks per node.
     - `cores`: cores of a node that the ranks may use; None if each rank has a core.
-    - `protocols`: by the number of nodes of two ranks. A number of nodes without an entry gets its
-      protocol from the curves.
+    - `protocols`: the protocol of messages between two ranks on one node (1) or on two nodes (2).
+      If an entry is missing, `protocol` finds it from the curves.
     """
 
     platform: str
@@ -109,7 +109,7 @@ class PlatformCurves:
 
     @cached_property
     def wire_bps(self) -> float | None:
-        """The rate of the link between nodes, if known; the shaped rate before the nominal rate."""
+        """The shaped rate of the link between nodes, or else its nominal rate; None if unknown."""
         if self.layout.nodes < 2:
             return None
         return wire_bps(self.facts)
@@ -120,7 +120,7 @@ class PlatformCurves:
 
     @property
     def n(self) -> int:
-        """The largest number of launches of a curve."""
+        """The largest number of launches that a curve has."""
         return max((curve.launches.shape[0] for curve in self.curves.values()), default=0)
 
     def host(self, rank: int) -> int:
@@ -128,11 +128,11 @@ class PlatformCurves:
         return rank // self.layout.ranks_per_node
 
     def curve(self, probe: str, ranks: int, nodes: int) -> Curve | None:
-        """Return the curve of a probe for a number of ranks and nodes; None if there is none."""
+        """Return the curve of a probe for a number of ranks and nodes; None if it is missing."""
         return self.curves.get(CurveKey(probe, ranks, nodes))
 
     def message(self, probe: str, nodes: int) -> Curve | None:
-        """Return the curve of two ranks on one node or on two nodes; None if there is none."""
+        """Return the curve of two ranks on one node or on two nodes; None if it is missing."""
         return self.curve(probe, 2, nodes)
 
     def beside(self, ranks: int) -> AfterCalls | None:
@@ -147,7 +147,7 @@ class PlatformCurves:
     def resampled(self, rng: np.random.Generator) -> PlatformCurves:
         """Return the curves of randomly drawn launches.
 
-        The draw is the same for all curves, because they share blocks.
+        The same launches are drawn for all curves, because a block contains a launch of each curve.
         """
         launches = max(1, self.n)
         return self.of_launches(rng.integers(0, launches, launches))
@@ -160,8 +160,8 @@ class PlatformCurves:
     def protocol(self, nodes: int) -> Protocol:
         """Return the protocol of messages between two ranks.
 
-        The protocol is the measured one. If none was measured, it is Open MPI's default, and the
-        latency shows whether the ranks use shared memory or a network.
+        If the protocol was not measured, it is the default of Open MPI. The latency shows then
+        whether the ranks use shared memory or a network.
         """
         if nodes in self.protocols:
             return self.protocols[nodes]
@@ -265,7 +265,7 @@ def _curves(records: Records, platform: str) -> Iterator[Curve]:
 
 
 def _probe_of(curve: str) -> str:
-    """Return the probe of a curve's name, which is the first word if the probe has two curves."""
+    """Return the probe of a curve, whose name is the probe or begins with it."""
     return curve.partition(" ")[0]
 
 
@@ -276,7 +276,7 @@ def _value_of(metric: str) -> pl.Expr:
 def _means(rows: pl.DataFrame, loop: str, calls: str) -> pl.DataFrame:
     """Return the time of a call by trial and point.
 
-    It is the mean over a loop, bounded by a multiple of the trimean of single calls.
+    The time is the mean over a loop, at most a multiple of the trimean of single calls.
     """
     lower = f"{calls}_q1"
     upper = f"{calls}_q3"

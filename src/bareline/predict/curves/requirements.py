@@ -33,7 +33,7 @@ _MESSAGES = ("mpi.pingpong", "mpi.bandwidth", OVERHEAD, CROSSING)
 
 
 def curve_size(collective: Collective, size: float, comm_size: int) -> float:
-    """Return the size at which the curve of a collective is read."""
+    """Return the size on the curve of a collective whose time is the time of a call."""
     if not collective.smallest_bytes:
         return 0.0
     if collective.per_peer:
@@ -198,7 +198,7 @@ def _is_negligible(row: Mapping[str, Any], share: float, wall_ns: float) -> bool
 def _keys_of(
     row: Mapping[str, Any], ranks: int, *, spread: bool
 ) -> Iterator[tuple[tuple[str, int, bool], float]]:
-    """Yield each curve that prices the calls of a row, and the size on that curve."""
+    """Yield each curve that contains the time of a row's calls, and the size on that curve."""
     kind = row["kind"]
     comm_size = row["comm_size"]
     if kind in POINT_TO_POINT and row["peer"] != "none":
@@ -214,14 +214,14 @@ def _keys_of(
 
 
 def _places(ranks: int, *, spread: bool) -> list[bool]:
-    """Return whether messages of two ranks may be within a node (False), between nodes (True)."""
+    """Return the possible places of two ranks: on one node (False), on two nodes (True)."""
     if not spread:
         return [False]
     return [False, True] if ranks > 2 else [True]
 
 
 def merged(needs: Iterable[CurveNeed]) -> list[CurveNeed]:
-    """Return the needs of several applications, joined by curve with the largest values."""
+    """Return the needs of several applications: one per curve, with the largest values."""
     joined: dict[tuple[str, int, bool], CurveNeed] = {}
     for need in needs:
         key = (need.probe, need.ranks, need.between)
@@ -255,8 +255,8 @@ def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
 def plan_study(profile: Profile, name: str = "ladder-mpi") -> str:
     """Return the text of a study that measures only the curves that one application needs.
 
-    The study also measures start-up and `MPI_Sendrecv`. The latter has messages in both directions
-    at once, or only short messages as a sentinel, whose trials reveal a disturbed block.
+    The study also measures start-up and `MPI_Sendrecv`. If the application does not need the curve
+    of `MPI_Sendrecv`, only short messages are measured: they reveal disturbed blocks.
     """
     blocks = list(ladder_measures([profile]))
     for probe in START_UP:

@@ -19,7 +19,7 @@ class Computing:
     """The computing time of a rank in a period, by the number of ranks p: a/p, or a + b/p.
 
     - `error`: the largest relative error at a profiled number of ranks that is predicted from the
-      other profiles; None if a law has as many terms as profiles.
+      other profiles; None if there are too few profiles to leave one out.
     """
 
     fixed_s: float

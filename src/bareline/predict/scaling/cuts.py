@@ -46,7 +46,7 @@ CallSizes = tuple[CountSizes, ...]
 
 @dataclass(frozen=True, slots=True)
 class SideCuts:
-    """The possible cuts of a grid's sides, the even cut first, and the reason if one is missing."""
+    """The possible cuts of a grid's sides, the even cut first, and why uneven cuts are missing."""
 
     ways: list[Cut]
     unclear: str = ""

@@ -195,7 +195,7 @@ class Maker:
     def _face_term(self, along: int | None) -> int:
         """Return the index of the term for the face that a message along a side crosses.
 
-        It is the constant term without a message.
+        If the call sends no message, it is the constant term.
         """
         if along is None:
             return 0
@@ -204,7 +204,7 @@ class Maker:
         return 1 + products(len(sides)).index(across)
 
     def _check_whole(self, call: PlaceCall, value: float, law: Law) -> None:
-        """Refuse a size that is negative, zero by a law of growth, or not of whole elements."""
+        """Refuse a size that is negative, zero by a law of growth, or has a part of an element."""
         element = self._size_laws.element(call.key)
         vanishes = value == 0 and law.terms != (0,)
         if value >= 0 and not value % element and not vanishes:

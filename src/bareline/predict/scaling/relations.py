@@ -1,10 +1,14 @@
 """The relation between a call's rank and the rank at its other end: e.g. a neighbour, a root.
 
-Each side has its own relation. The other end's coordinate may be a shift of the rank's own
-coordinate, its mirror image, half the side further on, the coordinate along another side (a
-transposition), at a fixed distance from an end, or the middle of the side. Of all relations that
-fit every rank of a place in every profile, the simplest is used. If another fitting relation leads
-to a different rank on the new grid, the call is unchecked.
+Each side of the grid has a separate relation, which leads from the rank's coordinate to the
+coordinate of the partner or root:
+
+- a shift, the mirror image, or half the side further on,
+- the rank's coordinate along another side (a transposition),
+- a fixed distance from an end of the side, or the middle of the side.
+
+Of all relations that fit every rank of a place in every profile, the simplest is used. If another
+fitting relation leads to a different rank on the new grid, the call is unchecked.
 """
 
 from __future__ import annotations
@@ -61,8 +65,8 @@ class End:
 
     - `sides`: for each side, the relations, the simplest first; empty if relations do not fit all
       sides.
-    - `rank`, `from_last`: the number of the rank, counted from the first or from the last; None if
-      it is not fixed.
+    - `rank`: the rank at the other end, if it is fixed; else None.
+    - `from_last`: its number counted from the last rank, if this number is fixed; else None.
     """
 
     sides: tuple[tuple[Relation, ...], ...]
@@ -99,7 +103,7 @@ class End:
         return ranks
 
     def rank_on(self, grid: Grid, rank: int) -> int | None:
-        """Return the partner of a rank by the simplest relation of each side; None without one."""
+        """Return the partner of a rank by the simplest relations; None outside of the grid."""
         if not self.sides:
             partner = self._fixed_ranks(grid)[0]
             return partner if 0 <= partner < grid.ranks else None

@@ -17,6 +17,7 @@ from bareline.analysis.words.disturbance import disturbed_words
 from bareline.analysis.words.error_rates import control_sentence
 from bareline.analysis.words.parts import Sentence, sentence
 from bareline.analysis.words.reasons import reasons_of
+from bareline.analysis.words.subjects import SubjectNames
 from bareline.report.blocks import (
     Block,
     Field,
@@ -174,7 +175,8 @@ def _causes(comparison: Comparison) -> list[Sentence]:
 def _causes_in(comparison: Comparison, layer: Layer) -> list[Sentence]:
     """Return the sentences on the causes of losses in a layer."""
     in_layer = [each for each in comparison.explanations if each.finding.layer is layer]
-    return [sentence(*reason) for reason in reasons_of(in_layer, listing)]
+    named = SubjectNames(comparison.findings).listed
+    return [sentence(*reason) for reason in reasons_of(in_layer, named)]
 
 
 def _caveats(findings: Sequence[Finding]) -> list[Block]:
