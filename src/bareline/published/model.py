@@ -1,7 +1,7 @@
-"""The classes for the content of a file of published figures, which check the content.
+"""The classes that check the content of a file of published figures.
 
-Figures are stored in the form in which they are printed, with all decimals, as a number, a range or
-a bound. Each figure refers to the table, figure, slide or section that contains it.
+Figures are stored in the printed form: with all decimals, as a number, a range or a bound. Each
+refers to the table, figure, slide or section that contains it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,7 @@ class _Table(BaseModel):
 
 
 class _Placed(_Table):
-    """An entry that refers to its place in the document.
-
-    - `part`: id of the part of the document.
-    - `where`: place in the part, in words.
-    """
+    """An entry with the id of its part of the document, and its place in this part in words."""
 
     part: str
     where: str
@@ -97,8 +93,7 @@ class Printed(_Table):
 class Publication(_Table):
     """A ``[publication]``: the document, and the built-in study that repeats it.
 
-    - `id`: the name in references, e.g. ``nebula`` in ``nebula:table-4``.
-    - `short`: the name for people.
+    - `id`: the name in references (``nebula:table-4``); `short`: the name for people.
     - `title`: the title of the document; if it has none, of its source.
     - `notes`: remarks that apply to all its figures.
     """
@@ -117,8 +112,7 @@ class Publication(_Table):
 class Part(_Table):
     """A ``[[part]]`` of the document: a table, figure, slide or section.
 
-    - `id`: the name in references, e.g. ``table-4``.
-    - `label`: the name in the document.
+    - `id`: the name in references (``table-4``); `label`: the name in the document.
     - `plotted_only`: whether the part has no printed numbers, because the values are only plotted.
     - `weight`: the kind of its statements; statements of the abstract come first.
     """
@@ -149,10 +143,7 @@ class PublishedPlatform(_Placed):
 
 
 class Likewise(_Table):
-    """A ``[[benchmark.also]]``: another probe that measures the same benchmark.
-
-    - `at`: the parameters with which the probe measures it.
-    """
+    """A ``[[benchmark.also]]``: another probe that measures the same benchmark if run with `at`."""
 
     probe: str
     metrics: dict[str, str]
@@ -184,8 +175,7 @@ class Result(Printed, _Placed):
       ratio is then the range over both readings.
     - `cited`: whether the figure comes from another study.
     - `restates`: ids of the results that this result repeats.
-    - `members`: the programs whose values the range covers.
-    - `excludes`: the programs that the range leaves out.
+    - `members`: the programs that the range covers; `excludes`: the programs that it leaves out.
     """
 
     id: str
@@ -237,8 +227,7 @@ class Trials(_Placed):
 
     - `order`: "time" if the values are in the order of the trials, "sorted" if the document sorted
       them.
-    - `values`: one value per trial.
-    - `retransmissions`: one count per trial, if they are listed.
+    - `values`: one per trial; `retransmissions`: one per trial, if they are listed.
     """
 
     id: str

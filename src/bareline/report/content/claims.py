@@ -261,10 +261,7 @@ class _Judge:
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """A check with its outcome and its printed ranges.
-
-    A claim about growth has two printed ranges: one at its begin and one at its end.
-    """
+    """A check with its outcome and its printed ranges (for growth: at its begin and its end)."""
 
     check: ClaimCheck
     outcome: Outcome
@@ -365,10 +362,7 @@ def _effect(
 
 
 def _degree(check: ClaimCheck) -> Effect | None:
-    """Return the effect that the claim's word such as "much" means; None without such a word.
-
-    The effect applies to any number of ranks.
-    """
+    """Return the effect that a word such as "much" in the claim means, for any number of ranks."""
     return Effect(float(check.degree), None, PrintedFor.HERE) if check.degree else None
 
 

@@ -159,8 +159,7 @@ class _Sizes:
 
     - `labels`: width of the rows' names at the left; 0 if they are written above the marks.
     - `plot`: width of the axis.
-    - `pitch`: height of a mark's row.
-    - `gap`: distance between two subjects.
+    - `pitch`: height of a mark's row; `gap`: distance between two subjects.
     """
 
     labels: float
