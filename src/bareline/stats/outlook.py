@@ -26,9 +26,9 @@ _HALF_WIDTH = 1.96
 #: left open (`tests/stats/test_outlook.py`): a series is decided when it is first narrow enough,
 #: which is earlier than where it is so on average.
 _ENDS = (0.15, 0.45, 0.8)
-#: Equally probable differences and spreads that are looked at, each.
+#: The number of equally probable differences, and of equally probable spreads.
 _LOOKED_AT = 41
-#: Four chances in five.
+#: The probability to show a difference.
 _POWER = 0.8
 
 
@@ -49,7 +49,7 @@ class LaunchOutlook:
 def launches_to_decide(
     ratio: float, lo: float | None, hi: float | None, n: int, *, margin: float
 ) -> LaunchOutlook | None:
-    """Return the launches that would decide an undecided ratio; None without an interval of it.
+    """Return the launches that would decide an undecided ratio; None if it lacks an interval.
 
     - `ratio`, `lo`, `hi`: the ratio in blocks, with its 95 % interval, from `n` launches.
     - `margin`: relative difference that does not matter.
