@@ -185,7 +185,7 @@ def test_a_command_line_reaches_the_program_as_it_is(bareline, place, lines, sai
         (["--metric", "x[0-9]+", "--", "true", "true"], "0 groups"),
         (["--metric", "x=(.*)", "--", "echo x=1", "echo x=nan"], "'nan' is not a number"),
         (["--metric", "x=(.*)", "--", "echo x=1", "echo x=1e999"], "value = inf"),
-        (["--metric", "x=(.*)", "--", "echo x=1", "echo y=2"], "nothing that matches"),
+        (["--metric", "x=(.*)", "--", "echo x=1", "echo y=2"], "nothing in the output matches"),
         (["--metric", "x=(.*)", "--unit", "furlong", "--", "echo x=1", "echo x=2"], "--unit"),
         (["--metric", "x=(.*)", "--better", "more", "--", "echo x=1", "echo x=2"], "--better"),
         (["--on", "nowhere", "--", "true", "true"], "no platform is named 'nowhere'"),

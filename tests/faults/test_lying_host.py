@@ -143,7 +143,7 @@ def test_a_file_that_nobody_asked_for_ends_its_own_trial(run_with, tmp_path, nam
 
 def test_a_file_that_is_not_whole_is_no_result(run_with):
     _, run = run_with({"kind": "instead", "word": "file", "value": "result.txt Zm9v!!!"})
-    assert "arrived incomplete" in outcomes(run).reason
+    assert "did not arrive completely" in outcomes(run).reason
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_a_damaged_header_is_named_with_its_key(sound, ended, command, path, val
         (("platform",), REMOVED, "key 'platform'"),
         (("probe",), "xyzzy", "no probe 'xyzzy'"),
         (("status",), "xyzzy", "key 'status'"),
-        (("params",), "=", "not a parameter list"),
+        (("params",), "=", "is not a list of parameters"),
         (("samples", 0, "value"), "1.5", "key 'samples.0.value'"),
         (("samples", 0, "metric"), "xyzzy", "no metric 'xyzzy'"),
         (("samples",), REMOVED, "key 'samples'"),

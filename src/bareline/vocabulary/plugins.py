@@ -69,7 +69,7 @@ def named(noun: str, objects: Iterable[Found[T]], name: Callable[[T], str]) -> d
         key = name(thing)
         if key in things:
             raise PluginError(
-                f"two plug-ins provide a {noun} with the name '{key}': this one and {places[key]}",
+                f"the {noun} '{key}' comes from two plug-ins: this one and {places[key]}",
                 where=where,
                 hint="rename one of them, or uninstall the package that brings it",
             )

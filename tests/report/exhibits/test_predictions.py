@@ -156,7 +156,7 @@ def spoiled(*path, value=None):
         (spoiled("validation", "trials", 0, "truth_s", value=0), "one of the times is not above 0"),
         (spoiled("validation", "trials", 0, "time_s", value=1e999), "not finite"),
         (spoiled("validation", "trials", 0, "platform", value="moon"), "'moon'</div></li>"),
-        (spoiled("losses", 0, "loss", "measured_a", value=[]), "no measured time"),
+        (spoiled("losses", 0, "loss", "measured_a", value=[]), "lacks the measured times"),
         (spoiled("strips", 0, "most"), "strips.0.most"),
     ],
 )
