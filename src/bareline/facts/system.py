@@ -108,7 +108,7 @@ def _virtualization(sections: Sections) -> Found:
 
 
 def _container(sections: Sections) -> str | None:
-    """Return the kind of the container in which the node runs; None if there is no container."""
+    """Return the kind of container that contains the node; None if there is no container."""
     detected = sections.get("virt-container", "").strip()
     if detected:
         return None if detected == "none" else detected
@@ -120,7 +120,7 @@ def _container(sections: Sections) -> str | None:
 
 
 def _hypervisor(sections: Sections) -> str | None:
-    """Return the name of the hypervisor: "" for none, None if unknown."""
+    """Return the name of the hypervisor: "" if there is none, None if that is unknown."""
     detected = sections.get("virt-vm", "").strip()
     if detected and detected != "none":
         return detected
@@ -203,7 +203,7 @@ def _first_group(pattern: str, text: str) -> str | None:
 
 
 def compiler_version(text: str) -> str | None:
-    """Return a compiler's version, without the packager's, from the output of ``--version``."""
+    """Return a compiler's version from the output of ``--version``, without a package's version."""
     lines = [line for line in text.splitlines() if line.strip()][:2]
     versions = (version(re.sub(r"\([^)]*\)", " ", line)) for line in lines)
     return next(filter(None, versions), None)

@@ -1,10 +1,10 @@
 """The types of platforms, found by name; see `bareline.platforms.base`.
 
-The types are modules of `localhost`, `reached`, `made` and `sim`; `hosts` operates nodes for these
-modules.
+The types are in the packages `localhost`, `reached`, `made` and `sim`. The package `hosts` operates
+the nodes of all these types.
 
 A failure on a platform is raised as a `PlatformError` or as a subclass of it. The docstrings of
-this package therefore only name other errors.
+this package therefore list only the errors of other classes under "Raises".
 """
 
 from bareline.platforms.base import Allocation, Platform

@@ -94,7 +94,7 @@ class Allocation(ABC):
         return 1
 
     def helpers_s(self) -> float | None:
-        """Return the processor time so far of long-lived processes here that work for the nodes.
+        """Return the processor time that bareline's long-lived processes here have used so far.
 
         None if trials run on other machines, whose load is not known.
         """
@@ -133,8 +133,8 @@ class Platform(ABC, Generic[O_co]):
     - `summary`: one line for ``bareline platforms``.
     - `options`: the checked options of the platform.
     - `boots`: the nodes are created at each acquisition of the platform.
-    - `cases_per_turn`: how many cases run in one turn of the platform: several if a turn costs
-      seconds.
+    - `cases_per_turn`: the number of cases that run on the platform before another platform has its
+      turn. The number is above 1 if a change of platform takes seconds.
     - `exact`: a trial gives the same values whenever it is repeated, so each case runs once.
     - `borrows`: a batch system or a cloud chooses the nodes, so a change of node names is not a
       difference.
@@ -200,7 +200,7 @@ class Platform(ABC, Generic[O_co]):
 
     @classmethod
     def cores(cls, spec: PlatformSpec[O_co], layout: Layout) -> int | None:
-        """Return the number of cores that the platform will use for layouts up to this one.
+        """Return the number of cores that the platform will use for this and smaller layouts.
 
         None if the number is not known yet.
         """
@@ -251,7 +251,7 @@ class Platform(ABC, Generic[O_co]):
     def running(cls, spec: PlatformSpec[O_co]) -> str:
         """Describe the paid resources that bareline processes of this machine now use.
 
-        "" for none.
+        The text is empty if they use no such resources.
         """
         return ""
 
@@ -262,7 +262,7 @@ class Platform(ABC, Generic[O_co]):
 
     @abstractmethod
     def acquire(self, layout: Layout) -> AbstractContextManager[Allocation]:
-        """Bring up the nodes for layouts up to this one, and release the nodes on every exit.
+        """Bring up the nodes for this layout and smaller layouts; release the nodes on every exit.
 
         Raises PlatformError: a node did not come up.
         """
@@ -309,7 +309,7 @@ class _PlatformTypes(Mapping[str, type[Platform[Any]]]):
         return named("platform type", types, lambda platform: platform.type_name)
 
     def _import_own(self, name: str) -> type[Platform[Any]] | None:
-        """Import the module with the name of the type.
+        """Import the module that has the name of a type, and return the type.
 
         None if there is no such module, or if plug-ins are installed.
         """
@@ -346,7 +346,7 @@ def exact_among(specs: Iterable[PlatformSpec[Any]]) -> frozenset[str]:
 def availability_of(spec: PlatformSpec[Any]) -> Availability:
     """Return whether a platform can be acquired here.
 
-    An error that the platform's type raises is returned as the reason why not.
+    If the platform's type raises an error, the text of the error becomes the reason.
     """
     try:
         return load_platform_types()[spec.type].available(spec)
@@ -357,6 +357,6 @@ def availability_of(spec: PlatformSpec[Any]) -> Availability:
 def running_of(spec: PlatformSpec[Any]) -> str:
     """Describe the paid resources that bareline processes of this machine now use on a platform.
 
-    "" for none.
+    The text is empty if they use no such resources.
     """
     return load_platform_types()[spec.type].running(spec)

@@ -217,7 +217,8 @@ def test_the_terms_of_the_replay_are_those_of_the_explanation():
     assert names(one) == ["link rate"] and share_of(one, "link rate").value == pytest.approx(0.8)
     text = sum_sentences(one)
     assert text.count("by the replay of its trace") == 1
-    assert "(more than the whole) would be due to the link rate" in text
+    assert "The link rate (1.00 Gb/s) alone can explain all of these 600 µs" in text
+    assert text.endswith("the estimates exceed the loss by 150 µs [38.0, 261]")
 
 
 # Splits -------------------------------------------------------------------------------------------

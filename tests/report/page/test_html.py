@@ -109,10 +109,10 @@ def test_what_was_corrected_is_told_from_what_was_done(page: str, document: Docu
     tested = document.comparison.table.get_column("verdict").len()
     assert "Holm's correction within a probe" not in html.unescape(page)
     words = words_of(page)
-    found = re.search(r"false discovery rate over (\d+) rows", words)
+    found = re.search(r"false discovery rate over (\d+) points", words)
     assert found and 0 < int(found[1]) <= tested
     assert re.search(
-        r"With 95 % confidence, all differences called certain are true at once \([1-9]\d* comp",
+        r"With 95 % confidence, all differences called certain are true at once \([1-9]\d* points",
         words,
     )
 

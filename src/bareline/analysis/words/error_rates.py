@@ -79,15 +79,11 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
     if not judged.tests and not rows:
         return apart
     exchanged = judged.exchanged
-    exchanges = "no permutation test is possible"
-    if exchanged:
-        exchanges_words = _exchanges(exchanged)
-        exchanges = f"{exchanges_words} in {exchanged} {_unit(pairs)}"
     text = (
         f"With {percent(1 - stats.ALPHA)} confidence, all differences called certain are true "
-        f"at once ({judged.tests} comparisons; {exchanges}). "
+        f"at once ({_tests(judged, pairs)}). "
         f"At most {percent(stats.ALPHA)} of the likely differences are expected to be wrong "
-        f"(false discovery rate over {rows} rows). "
+        f"(false discovery rate over {rows} points). "
         f"An 'equal' is wrong with a probability of at most 2.5 %.{_looks(judged.looks)}"
     )
     if judged.short:
@@ -105,6 +101,15 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
     if apart:
         return f"{text} {apart}"
     return text
+
+
+def _tests(judged: GradedRows, pairs: Sequence[PlatformPair]) -> str:
+    """Describe the tests that "certain" covers together."""
+    tested = f"{judged.tests} points and means"
+    if not judged.exchanged:
+        return f"{tested}; no permutation test is possible"
+    swaps = _exchanges(judged.exchanged)
+    return f"{tested} in a permutation test with {swaps} in {judged.exchanged} {_unit(pairs)}"
 
 
 def _separate(pairs: Sequence[PlatformPair]) -> str:
@@ -142,17 +147,22 @@ def _looks(looks: Looks) -> str:
 
 def _exchanges(exchanged: int) -> str:
     if exchanged <= stats.ALL_FLIPS_BLOCKS:
-        return f"permutation test with all {2**exchanged} swaps of the platforms' names"
-    return "permutation test with 4096 swaps of the platforms' names"
+        return f"all {2**exchanged} swaps of the platforms' names"
+    return "4096 swaps of the platforms' names"
 
 
 def _unit(pairs: Sequence[PlatformPair]) -> str:
-    tested = [pair for pair in pairs if not pair.exact]
+    """Name the units that the permutation test exchanges; several if the pairs differ in them."""
     units = []
-    if any(pair.paired for pair in tested):
-        if any(pair.boots.count is not None for pair in pairs):
-            units.append("boots")
-        units.append("blocks")
-    if not all(pair.paired for pair in tested):
-        units.append("pairs of launches")
-    return " or ".join(units)
+    for pair in pairs:
+        if not pair.exact:
+            units.append(_unit_of(pair))
+    return " or ".join(dict.fromkeys(units))
+
+
+def _unit_of(pair: PlatformPair) -> str:
+    if not pair.paired:
+        return "pairs of launches"
+    if pair.boots.count is None or pair.boots.few:
+        return "blocks"
+    return "boots"

@@ -14,11 +14,12 @@ from bareline.analysis.judgements.causes.cause import CauseStatus
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.work import PINGPONG
 from bareline.analysis.words.parts import Piece, PlatformName, platforms_named
-from bareline.analysis.words.sums import probes_words, sum_sentences
+from bareline.analysis.words.sums import cause_names, probes_words, sum_sentences
 from bareline.vocabulary.grouping import grouped_by
+from bareline.vocabulary.units import listing
 
 #: The most losses of the same causes that are named; more are counted.
-_NAMED = 2
+_NAMED = 6
 _UNKNOWN = 4
 _Named = Callable[[Sequence[str]], str]
 
@@ -48,40 +49,75 @@ def _order(explained: Explanation) -> tuple[bool, bool, float]:
 
 
 def _sums(group: Sequence[Explanation], named: _Named) -> str:
-    """Describe the sum of the largest loss, and how much its causes explain of further losses."""
+    """Describe the sum of the largest loss, and how much causes explain of further losses."""
     heaviest = group[0]
     further = group[1:]
-    whole = [explained for explained in further if explained.word is not CauseStatus.CONTRIBUTES]
+    sentences = [sum_sentences(heaviest), *_no_causes(heaviest, " of this loss")]
     partial = [explained for explained in further if explained.word is CauseStatus.CONTRIBUTES]
-    sentences = [sum_sentences(heaviest)]
-    losses = []
-    if whole:
-        losses.append(_several(whole, named))
-    if partial:
-        part = _explained_parts(partial)
-        losses.append(f"{part} of {_several(partial, named)}")
-    if losses:
-        sentences.append(f"{_same_causes(heaviest)} {', and also '.join(losses)}")
-    if not whole and len(partial) == 1:
+    same_causes_first = sorted(further, key=lambda loss: cause_names(loss) != cause_names(heaviest))
+    for causes, losses in grouped_by(same_causes_first, cause_names).items():
+        if not causes:
+            sentences.append(_unexplained(losses, named))
+            continue
+        subject = listing(causes)
+        plural = len(causes) > 1
+        if causes == cause_names(heaviest):
+            subject = _same_causes(heaviest)
+        sentences.append(_capitalized(f"{subject} {_explains(losses, named, plural=plural)}"))
+    if len(partial) == len(further) == 1:
         sentences.append(_capitalized(sum_sentences(partial[0])))
-    sentences += _no_causes(heaviest)
     return ". ".join(sentences)
 
 
+def _unexplained(losses: Sequence[Explanation], named: _Named) -> str:
+    """Name losses for which no cause is left."""
+    verb = "is" if len(losses) == 1 else "are"
+    return _capitalized(f"{_several(losses, named)} {verb} not explained")
+
+
 def _same_causes(explained: Explanation) -> str:
-    """Return subject and verb for the further losses that the causes of a loss explain."""
-    if len(explained.sized) + len(explained.rests) == 1:
-        return "The same cause explains"
-    return "The same causes explain"
+    """Return the subject for the further losses that the causes of a loss explain."""
+    if len(cause_names(explained)) == 1:
+        return "the same cause"
+    return "the same causes"
 
 
-def _no_causes(explained: Explanation) -> list[str]:
-    """Return a sentence, without its full stop, for each withdrawn cause of a loss."""
+def _explains(losses: Sequence[Explanation], named: _Named, *, plural: bool) -> str:
+    """Describe how much the same causes explain of some losses: all, possibly all, or a part.
+
+    - `plural`: there are several causes.
+    """
+    verb = "explains"
+    if plural:
+        verb = "explain"
+    by_status = grouped_by(losses, lambda explained: explained.word)
+    clauses = []
+    for status in (CauseStatus.EXPLAINS, CauseStatus.MAY_EXPLAIN, CauseStatus.CONTRIBUTES):
+        with_status = by_status.get(status, [])
+        if not with_status:
+            continue
+        subjects = _several(with_status, named)
+        if status is CauseStatus.EXPLAINS:
+            clauses.append(f"{verb} {subjects}")
+        elif status is CauseStatus.MAY_EXPLAIN:
+            clauses.append(f"may explain {subjects}")
+        else:
+            clauses.append(f"{verb} {_explained_parts(with_status)} of {subjects}")
+    return ", and ".join(clauses)
+
+
+def _no_causes(explained: Explanation, of_loss: str = "") -> list[str]:
+    """Return a sentence, without its full stop, for each withdrawn cause of a loss.
+
+    - `of_loss`: words for the loss, if other sentences are about other losses.
+    """
     sentences = []
     for cause in explained.causes:
         if cause.withdrawn:
             verb = "are" if cause.name.endswith("s") else "is"
-            sentences.append(f"The {cause.name} {verb} not a cause because {cause.withdrawn}")
+            sentences.append(
+                f"The {cause.name} {verb} not a cause{of_loss} because {cause.withdrawn}"
+            )
     return sentences
 
 

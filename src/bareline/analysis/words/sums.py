@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from bareline.analysis.judgements.causes.cause import Cause, Term
 from bareline.analysis.judgements.causes.division import TermShare
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.programs import REPLAY
-from bareline.analysis.judgements.causes.work import PINGPONG, STREAMS
+from bareline.analysis.judgements.causes.share import Share
+from bareline.analysis.judgements.causes.work import OVERHEAD, PINGPONG, STREAMS
 from bareline.analysis.numbers.row import with_interval
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_size, format_value, listing
@@ -34,6 +36,13 @@ def sum_sentences(explanation: Explanation) -> str:
     return f"{_head(explanation)}. {_division(explanation)}"
 
 
+def cause_names(explanation: Explanation) -> tuple[str, ...]:
+    """Name the causes and terms that the sentence of a loss lists, without figures."""
+    causes = [f"the {cause.name}" for cause in explanation.sized]
+    terms = [_NOUNS[term.term] for term in explanation.rests]
+    return (*causes, *terms)
+
+
 def _division(explanation: Explanation) -> str:
     """Divide a loss: ``Of these 49 us, 47 us are due to the link rate; 2 us are unexplained``."""
     words_of_terms = [term.words for term in explanation.rests if term.words]
@@ -42,16 +51,16 @@ def _division(explanation: Explanation) -> str:
     parts = [_cause_part(explanation, cause) for cause in explanation.sized]
     brief = replayed or same_words
     parts += [_rest_part(explanation, term, brief=brief) for term in explanation.rests]
-    text = f"{_whole(explanation)}, "
-    if replayed:
-        text += f"{REPLAY}, "
-    if parts:
-        first, *further = parts
-        verb = "are"
-        if _exceeds_whole(explanation):
-            verb = "(more than the whole) would be"
-        begin = f"{first.amount} {verb} due to {first.noun}"
-        text += listing([begin, *map(_further, further)]) + "; "
+    if _exceeds_whole(explanation):
+        text = _sufficient(explanation, parts, replayed=replayed)
+    else:
+        text = f"Of {_whole(explanation)}, "
+        if replayed:
+            text += f"{REPLAY}, "
+        if parts:
+            first, *further = parts
+            begin = f"{first.amount} {_verb(explanation)} due to {first.noun}"
+            text += listing([begin, *map(_further, further)]) + "; "
     text += _left(explanation)
     if same_words and not replayed:
         text += f" ({listing(_nouns_with_words(explanation))}: {words_of_terms[0]})"
@@ -67,6 +76,32 @@ def _exceeds_whole(explanation: Explanation) -> bool:
     return share.value > explanation.extra.value + explanation.margin
 
 
+def _sufficient(explanation: Explanation, parts: Sequence[_DividedPart], *, replayed: bool) -> str:
+    """Describe a loss that its largest cause alone can explain, and the costs of all parts."""
+    first, *further = parts
+    initial = first.noun[0].upper()
+    noun = f"{initial}{first.noun[1:]}"
+    if further:
+        noun += " alone"
+    whole = _whole(explanation)
+    if replayed:
+        whole += f", {REPLAY}"
+    costs = [f"its cost is estimated as {first.amount}"]
+    costs += [f"that of {part.noun} as {part.amount}" for part in further]
+    return f"{noun} can explain all of {whole}: {listing(costs)}; "
+
+
+def _verb(explanation: Explanation) -> str:
+    """Return the verb for the largest part, which is only possible if its lower bound is 0."""
+    shares = [cause.share for cause in explanation.sized]
+    shares += [term.rest for term in explanation.rests]
+    largest = shares[0]
+    assert largest is not None
+    if largest.lo <= 0:
+        return "may be"
+    return "are"
+
+
 class _DividedPart(NamedTuple):
     """A part of a loss and its cause or term, in words."""
 
@@ -78,18 +113,25 @@ def _further(part: _DividedPart) -> str:
     return f"{part.amount} to {part.noun}"
 
 
+def _amount(explanation: Explanation, share: Share) -> str:
+    """Format a part of a loss; an estimate of 0 or less is only given by its upper bound."""
+    if share.value <= 0 < share.hi < float("inf"):
+        return f"at most {explanation.amount(Share.exactly(share.hi))}"
+    return explanation.amount(share)
+
+
 def _nouns_with_words(explanation: Explanation) -> list[str]:
     return [_NOUNS[term.term] for term in explanation.rests if term.words]
 
 
 def _whole(explanation: Explanation) -> str:
-    """Name the loss that is divided: ``Of these 49 us``, or the extra time if it has no unit."""
+    """Name the loss that is divided: ``these 49 us``, or the extra time if it has no unit."""
     base_s = explanation.base_s
     if explanation.point.place.probe in STREAMS:
-        return "Of the extra time per byte"
+        return "the extra time per byte"
     if base_s is None:
-        return "Of the extra time"
-    return f"Of these {format_value(base_s * explanation.extra.value, 's')}"
+        return "the extra time"
+    return f"these {format_value(base_s * explanation.extra.value, 's')}"
 
 
 def _head(explanation: Explanation) -> str:
@@ -104,9 +146,15 @@ def _head(explanation: Explanation) -> str:
         return f"{finding.subject} takes {times} times as long"
     operation = _operation(explanation)
     subject = f"{operation} {finding.where}".rstrip()
+    verb = "takes"
+    source = ""
+    if place.probe == OVERHEAD:
+        verb = "is"
+    if finding.rate and place.size_bytes is not None:
+        source = f" (from {finding.title})"
     time_s = format_value(base_s * explanation.measured.value, "s")
     base_text = format_value(base_s, "s")
-    return f"{subject} takes {time_s} instead of {base_text}"
+    return f"{subject} {verb} {time_s} instead of {base_text}{source}"
 
 
 def _operation(explanation: Explanation) -> str:
@@ -116,6 +164,8 @@ def _operation(explanation: Explanation) -> str:
     title = finding.title
     if place.probe == PINGPONG:
         title = "an MPI ping-pong message"
+    elif finding.rate and place.size_bytes is not None:
+        title = "a message"
     if place.size_bytes is not None:
         return f"{title} of {format_size(place.size_bytes)}"
     label = finding.label(explanation.point)
@@ -129,7 +179,7 @@ def _cause_part(explanation: Explanation, cause: Cause) -> _DividedPart:
     assert cause.share is not None
     noun = cause.noun or f"the {cause.name} ({cause.words})"
     noun += "".join(f" or the {other}" for other in cause.beside)
-    return _DividedPart(explanation.amount(cause.share), noun)
+    return _DividedPart(_amount(explanation, cause.share), noun)
 
 
 def _rest_part(explanation: Explanation, term: TermShare, *, brief: bool) -> _DividedPart:
@@ -140,15 +190,18 @@ def _rest_part(explanation: Explanation, term: TermShare, *, brief: bool) -> _Di
     noun = _NOUNS[term.term]
     if term.words and not brief:
         noun += f" ({term.words})"
-    return _DividedPart(explanation.amount(term.rest), noun)
+    return _DividedPart(_amount(explanation, term.rest), noun)
 
 
 def _left(explanation: Explanation) -> str:
     """Describe the unexplained rest, with the probes to run if a measurement is missing."""
     if explanation.point.exact:
         return "no other input of the model differs"
-    text = f"{explanation.amount(explanation.left)} are unexplained"
-    if explanation.left.holds(0.0, explanation.margin):
+    left = explanation.left
+    if left.value < 0 and left.hi <= 0:
+        return f"the estimates exceed the loss by {explanation.amount(left.negated())}"
+    text = f"{_amount(explanation, left)} are unexplained"
+    if left.holds(0.0, explanation.margin):
         return text
     probes = explanation.probes_to_run
     if probes:

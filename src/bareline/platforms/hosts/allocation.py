@@ -62,7 +62,7 @@ def _native_programs(command: Command) -> list[str]:
 
 
 def expand(part: str, values: Mapping[str, str]) -> str:
-    """Replace placeholders by values, and the placeholder for a brace by a brace."""
+    """Return a text with its placeholders replaced; the placeholder for "{" becomes "{"."""
     all_values = {BRACE.strip("{}"): "{", **values}
     return _PLACEHOLDER.sub(lambda match: all_values.get(match[1], ""), part)
 
@@ -149,7 +149,7 @@ class HostsAllocation(Nodes):
         return sorted(used)
 
     def _values_of(self, command: Command, layout: Layout, token: str) -> dict[str, str]:
-        """Return the values of placeholders; a folder that the trial does not need is ""."""
+        """Return the values of placeholders; "" for a folder that the trial does not need."""
         ranked = fold(node.name for node in self.nodes[: layout.nodes])
         values = {"native": "", "workdir": "", "nodes": ranked}
         if mentions(command, "native"):
@@ -164,8 +164,8 @@ class HostsAllocation(Nodes):
     def _shared_cores(self, nodes: Sequence[int]) -> dict[str, int]:
         """Return the number of cores of each node that other programs may also use.
 
-        The housekeeping of a trial looks for other programs on these nodes. Empty if there can be
-        none.
+        The housekeeping of a trial looks for other programs on these nodes. The result is empty if
+        no other program can run on the nodes.
         """
         if not self.others_use:
             return {}
@@ -258,14 +258,14 @@ class HostsAllocation(Nodes):
         """Raise an error if a launch failed because of the platform, as its error output shows."""
 
     def exit_code_of(self, command: Command, ended: Finished) -> int:
-        """Return the exit code of a trial's program from the exit code of its starter."""
+        """Return the exit code of a trial's program, from that of the process that started it."""
         # A container's runtime reports the death of its program by a signal as a shell does.
         if self.boxes:
             return signal_as_negative(ended.exit_code)
         return ended.exit_code
 
     def inside(self, argv: Sequence[str]) -> list[str]:
-        """Return the command that starts a program of a trial, in a container if there are any."""
+        """Return the command that starts a program, in a container if the nodes have any."""
         return self.boxes.enter(argv) if self.boxes else list(argv)
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Processes (holders) that keep namespaces open, and command lines to run programs in these.
+"""Processes (holders) that keep namespaces open, and command lines that run programs in them.
 
 A holder ends when its standard input ends, so it never survives bareline. The kernel then removes
 everything that exists only in the holder's namespaces: mounts, links, processes.

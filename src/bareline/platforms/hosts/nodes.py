@@ -104,8 +104,8 @@ class Nodes(Allocation):
     ) -> Mapping[tuple[str, ...], Sequence[str]]:
         """Return the local command lines that run a shell script on nodes.
 
-        The key of each line has the names of the nodes that it serves; here, each node has its own
-        line. The script's first argument is the node's name, unless the node itself knows its name.
+        The key of each line contains the names of the nodes that the line serves. In this class,
+        each line serves one node, and the script's first argument is the name of this node.
         """
         argv = ["sh", "-c", text, "sh"]
         names = {node: self.nodes[node].name for node in nodes}

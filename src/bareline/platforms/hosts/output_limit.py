@@ -11,7 +11,7 @@ MOST_BYTES = 32 << 20
 
 
 class HeadAndTail:
-    """A collector of a program's output that keeps its beginning and end, at most `most_bytes`."""
+    """A collector that keeps the beginning and the end of an output, at most `most_bytes`."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self.total = 0

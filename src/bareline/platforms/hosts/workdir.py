@@ -61,7 +61,7 @@ def folder_name(token: str) -> str:
 
 
 def session_folder(token: str) -> str:
-    """Return the folder in memory for files that a trial's killed MPI library would leave."""
+    """Return the folder in memory for files that a killed MPI library would leave in /tmp."""
     return f"{MEMORY}/{SESSION}{token}"
 
 

@@ -169,7 +169,7 @@ class OpenStackProvider(OpenStackSteward):
     def _there(self, find: Callable[..., Any], noun: str, name: str) -> Any:
         """Return the resource with a name.
 
-        - `noun`: its kind, as the command line names it.
+        - `noun`: the kind of resource, in the words of the command ``openstack``.
         """
         from openstack.exceptions import NotFoundException
 

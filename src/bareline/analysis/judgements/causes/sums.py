@@ -37,13 +37,15 @@ class Sum:
 
 
 def sum_of(causes: Sequence[Cause], measured: Sequence[MeasuredTerm], loss: Share) -> Sum:
-    """Divide measured terms among the facts that change them, and add terms with facts alone.
+    """Divide measured terms among the facts that change them; add the terms that only facts bound.
 
     If the terms together certainly exceed `loss`, as few of them as possible are removed.
     """
     judged = [_judged(cause, measured) for cause in causes]
     divisions = [Division.of(term, judged) for term in measured]
-    priced = [_priced(cause, divisions) for cause in judged]
+    relevant = [_without_negligible(cause, divisions, loss) for cause in judged]
+    divisions = [Division.of(term, relevant) for term in measured]
+    priced = [_priced(cause, divisions) for cause in relevant]
     measured_terms = {term.term for term in measured}
     by_factors, priced = _multiplied(priced, measured_terms)
     by_facts = _by_facts(priced, measured_terms)
@@ -60,7 +62,7 @@ def sum_of(causes: Sequence[Cause], measured: Sequence[MeasuredTerm], loss: Shar
 
 
 def _judged(cause: Cause, measured: Sequence[MeasuredTerm]) -> Cause:
-    """Return the cause, withdrawn if it changes one measured term that contradicts it."""
+    """Return the cause; it is withdrawn if its only term was measured and contradicts it."""
     if cause.withdrawn:
         return cause
     for term in measured:
@@ -93,6 +95,30 @@ def _contradiction(cause: Cause, measured: MeasuredTerm) -> str:
     return f"the cost would be {cost}, but {measured.words}"
 
 
+def _without_negligible(cause: Cause, divisions: Sequence[Division], loss: Share) -> Cause:
+    """Return the cause, withdrawn if its parts of measured terms explain nearly nothing of a loss.
+
+    The loss may be far above the margin, so its bound is a part of the loss.
+    """
+    parts = _parts_of(cause, divisions)
+    if not parts or cause.withdrawn:
+        return cause
+    most = total(parts).hi
+    if most >= DEFAULT_MARGIN * loss.lo:
+        return cause
+    cost = f"{percent(most, 2)} of the baseline's time"
+    return replace(cause, withdrawn=f"its cost is at most {cost}", share=None)
+
+
+def _parts_of(cause: Cause, divisions: Sequence[Division]) -> list[Share]:
+    """Return the parts of measured terms that a cause explains."""
+    parts = []
+    for division in divisions:
+        if cause.rule in division.parts:
+            parts.append(division.parts[cause.rule])
+    return parts
+
+
 def _priced(cause: Cause, divisions: Sequence[Division]) -> Cause:
     """Return a cause with its share: the sum of the cause's parts of measured terms.
 
@@ -112,10 +138,7 @@ def _priced(cause: Cause, divisions: Sequence[Division]) -> Cause:
     if refusals.keys() == set(cause.terms):
         reasons = dict.fromkeys(refusals.values())
         return replace(cause, withdrawn=" and ".join(reasons), share=None)
-    parts = []
-    for part in divisions:
-        if cause.rule in part.parts:
-            parts.append(part.parts[cause.rule])
+    parts = _parts_of(cause, divisions)
     if parts:
         return replace(cause, share=total(parts))
     if of_terms:
@@ -129,9 +152,9 @@ def _priced(cause: Cause, divisions: Sequence[Division]) -> Cause:
 def _multiplied(
     causes: Sequence[Cause], measured: Collection[Term]
 ) -> tuple[list[TermShare], list[Cause]]:
-    """Return the terms of facts whose factors are multiplied, and all causes.
+    """Return the terms that are a product of their facts' factors, and all causes.
 
-    The share of a factor in a product may be up to its own share times all other factors.
+    One factor may explain up to its own share multiplied by all other factors.
     """
     terms: list[TermShare] = []
     changed = list(causes)
@@ -175,7 +198,7 @@ def _by_facts(causes: Sequence[Cause], measured: Collection[Term]) -> list[TermS
 
 
 def _product(factors: Sequence[Share]) -> Share:
-    """Return the extra time of several factors together: 0.5 and 0.2 more are 0.8 more."""
+    """Return the extra time of several factors together: 0.5 and 0.2 give 0.8 (1.5 * 1.2 = 1.8)."""
     return Share(
         math.prod(1 + factor.value for factor in factors) - 1,
         math.prod(1 + factor.lo for factor in factors) - 1,
@@ -187,7 +210,7 @@ def _product(factors: Sequence[Share]) -> Share:
 
 
 def _without_excess(whole: Sum, loss: Share) -> Sum:
-    """Withdraw terms until the sum does not certainly exceed the loss, as few terms as possible."""
+    """Withdraw as few terms as possible so that the sum does not certainly exceed the loss."""
     terms = list(whole.terms)
     causes = list(whole.causes)
     while _excessive(terms, loss):

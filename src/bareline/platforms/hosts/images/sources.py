@@ -80,7 +80,7 @@ def _listed_sources(suite: str) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A release of the host's distribution, as apt knows it.
+    """A release of the host's distribution, whose packages apt can list and download.
 
     - `text`: its package sources, one per line.
     - `options`: options that restrict apt to these sources; empty for the host's own release.
@@ -91,9 +91,9 @@ class Archive:
     options: tuple[str, ...] = ()
 
     def known_names(self, packages: Iterable[str], ours: Collection[str]) -> list[str]:
-        """Return the names that packages have in this release.
+        """Return the name of each package in this release: some have other names in other releases.
 
-        - `ours`: the packages that every image has.
+        - `ours`: the packages that every image has; `packages` also contains the user's packages.
         """
         names = {package: (package, *_ALTERNATIVES.get(package, ())) for package in packages}
         listed = self.show(chain(*names.values()))
@@ -247,7 +247,9 @@ def remove_workplace(note: Path) -> None:
 
 @contextmanager
 def workplace(note: Path) -> Iterator[Path]:
-    """Make a folder for a build, remove it at the end, and remove that of a killed build.
+    """Make a folder for a build, and remove the folder at the end.
+
+    The folder that a killed build left behind is removed first.
 
     Without root, mmdebstrap works as another user, who cannot reach a private cache folder. The
     folder is therefore outside of the cache, and a file in the cache contains its path.
@@ -270,7 +272,7 @@ def bootstrap(
 ) -> None:
     """Build a root file system at `target` with mmdebstrap.
 
-    If `target` is "-", mmdebstrap writes no root, and a hook copies the files.
+    If `target` is "-", mmdebstrap keeps no file system; a hook in `more` copies the files.
     """
     sources = place / "out" / "sources.list"
     replace_file(sources, archive.text, durable=False)
@@ -303,7 +305,8 @@ def bootstrap(
 def _ending_with_us(argv: list[str]) -> list[str]:
     """Return the command line of a build that ends when bareline ends.
 
-    Run by root, the build gets a process namespace; without root, mmdebstrap makes one itself.
+    The build of root runs in a process namespace. Without root, mmdebstrap makes the namespace
+    itself.
     """
     if os.geteuid() != 0 or shutil.which("unshare") is None:
         return argv

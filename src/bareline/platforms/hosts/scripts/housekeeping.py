@@ -1,4 +1,4 @@
-"""The housekeeping of one trial, by scripts on its nodes; a script may serve many nodes."""
+"""The housekeeping of one trial by scripts on nodes; one script may serve several nodes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def house_script() -> str:
 class Housekeeping:
     """The housekeeping of a trial on its nodes.
 
-    - `cores`: number of cores of each node that other programs may also use, by its name.
+    - `cores`: number of cores by name of node, for the nodes that other programs may also use.
     """
 
     talk: NodeChannel
@@ -136,7 +136,7 @@ class Housekeeping:
         return texts
 
     def left_out(self, node: str, names: Sequence[str]) -> tuple[str, ...]:
-        """Return descriptions of the parts that fetched files lack."""
+        """Return descriptions of the parts that are missing in fetched files."""
         omissions: list[str] = []
         for line in self.talk.said[node].get("kind", ()):
             name, _, kind = line.partition(" ")
@@ -145,7 +145,7 @@ class Housekeeping:
         return tuple(omissions)
 
     def end(self, timeout_s: float = _ORDER_S) -> None:
-        """End the trial's marked processes and remove its directory, on nodes that still run."""
+        """End the trial's processes, and remove its directory, on the nodes that still run."""
         self.talk.wait("ended", timeout_s, self.talk.tell_living("end"))
 
     def lost(self) -> bool:

@@ -73,7 +73,7 @@ class Pace:
 
 
 def timer_lateness_s() -> float:
-    """Return how late a timer of this machine fires, in s: the median of a hundred short sleeps.
+    """Return the lateness of this machine's timers, in s: the median of a hundred short sleeps.
 
     During the measurement, the kernel does not merge this thread's timers with other timers (by
     default it does so within 50 us).
@@ -94,7 +94,7 @@ def timer_lateness_s() -> float:
 
 
 def carried_bits_per_s(allocation: Allocation) -> float | None:
-    """Return the rate of a TCP stream between two hosts, the better of two short streams."""
+    """Return the rate of a TCP stream between two hosts: the higher rate of two short streams."""
     to = ("{server_host}", "{server_port}", "0.15")
     command = Command(
         argv=(sys.executable, "-I", "-c", _SENDER, *to),
@@ -223,8 +223,8 @@ def shape(
 def packet_range(rate_bits_per_s: int, mtu: int, offloads: bool | None) -> tuple[int, int]:
     """Return the lower and upper limit for the largest packet of a limited link, in bytes.
 
-    By default, a packet is at most so long that the link carries it in the time of one frame at 1
-    Gb/s, or of five frames if the machine is slow.
+    By default, the time of the largest packet on the link is at most that of one full frame at 1
+    Gb/s (lower limit) or of five full frames (upper limit, for a slow machine).
     """
     frame = mtu + _FRAME_BYTES
     if offloads is not None:

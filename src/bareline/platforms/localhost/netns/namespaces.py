@@ -52,7 +52,10 @@ class Privilege(Enum):
     USER_NAMESPACE = "user namespace"
 
     def option(self, option: str) -> list[str]:
-        """Return ``--user`` and an option of it for a program; empty without a user namespace."""
+        """Return ``--user`` and a further option of unshare or nsenter for a user namespace.
+
+        The list is empty if no user namespace is used.
+        """
         return ["--user", option] if self is Privilege.USER_NAMESPACE else []
 
 
@@ -68,7 +71,7 @@ class Namespaces:
     privilege: Privilege
 
     def enter(self, argv: Sequence[str]) -> list[str]:
-        """Return the command line that runs a program in the namespaces, from outside of all."""
+        """Return the command line by which bareline runs a program in the namespaces."""
         kinds = [*self.privilege.option("--preserve-credentials"), *_KINDS]
         return [tool("nsenter"), f"--target={self.pid}", *kinds, "--", *argv]
 
@@ -92,13 +95,13 @@ class Namespaces:
         return Path(f"/proc/{self.pid}/ns/net").exists()
 
     def enter_from_switch(self, argv: Sequence[str]) -> list[str]:
-        """Return the command line that runs a program in the namespaces, from inside the switch."""
+        """Return the command line by which a process in the switch runs a program there."""
         return [tool("nsenter"), f"--target={self.pid_in_switch}", *_KINDS, "--", *argv]
 
 
 @cache
 def find_privilege() -> Privilege:
-    """Return by which right namespaces can be made here; it is tried once."""
+    """Return the right by which namespaces can be made here; the test is made once."""
     for name in _TOOLS:
         tool(name)
     order = [Privilege.ROOT] if os.geteuid() == 0 else []

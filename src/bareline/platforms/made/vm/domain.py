@@ -128,7 +128,7 @@ def moved(definition: str, *, disk: Path, initrd: Path, console: Path) -> str:
 
 
 def pool_xml(device: str) -> str:
-    """Return the definition of a network of a physical function's free virtual functions."""
+    """Return the definition of a network whose ports are free virtual functions of a NIC."""
     forward = element("forward", element("pf", dev=device), mode="hostdev", managed="yes")
     return written(element("network", element("name", POOL), forward))
 
@@ -323,7 +323,7 @@ def _drive(file: str, name: str, bus: str, *more: ET.Element, **driver: object) 
 
 
 def share_tag(number: int) -> str:
-    """Return the name under which a guest mounts a shared folder of a virtual device."""
+    """Return the mount tag of a shared folder, by which a guest finds the virtual device."""
     return f"share{number}"
 
 

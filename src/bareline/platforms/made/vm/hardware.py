@@ -96,7 +96,7 @@ class Cpu(GuestPart):
 
     @property
     def mode(self) -> str:
-        """The mode of the processor's choice in libvirt; ``custom`` for a named model."""
+        """The processor's attribute ``mode`` for libvirt; ``custom`` for a named model."""
         if self.model in ("auto", "host-passthrough", "host-model", "maximum"):
             return self.model
         return "custom"
@@ -189,7 +189,7 @@ class SharedFolder(GuestPart):
       over the virtual network.
     - `read_only`: whether guests may only read.
     - `cache`: mode of ``virtiofs``'s caching in guests; by default virtiofsd decides.
-    - `options`: mount options in guests, which replace bareline's.
+    - `options`: mount options in guests; they replace the options that bareline would use.
     """
 
     source: str
@@ -217,12 +217,13 @@ class SharedFolder(GuestPart):
 
 
 class Image(GuestPart):
-    """A guest image of the user's own.
+    """A guest image that the user provides.
 
     - `path`: a cloud image (qcow2 or raw) that cloud-init sets up.
-    - `format`: format of the image; by default found from the file.
-    - `kernel`, `initrd`, `kernel_args`: boot this kernel directly instead of the image's boot
-      loader.
+    - `format`: format of the image; by default, the format that the file's content shows.
+    - `kernel`: a kernel that is booted directly, instead of the image's boot loader.
+    - `initrd`: the initramfs of `kernel`.
+    - `kernel_args`: the command line of `kernel`.
     """
 
     path: str

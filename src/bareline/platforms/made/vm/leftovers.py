@@ -1,7 +1,8 @@
-"""The leftovers of a killed bareline process, listed in a small file for each platform in use.
+"""The leftovers of a killed bareline process, which a small file for each used platform lists.
 
-Guests are never left: their namespaces end with bareline (see `hypervisor`). A folder is left and,
-if the host's own network is used, a bridge and changed settings.
+Guests are never left over, because their namespaces end with bareline (see `hypervisor`). A folder
+may be left over. If the host's own network is used, a bridge and changed settings may also be left
+over.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ def tune_host(tuning: Tuning, hypervisor: Hypervisor, claim: OwnershipFile) -> d
     """Apply settings on the host; return the changes as facts.
 
     Most settings belong to a network namespace, and the guests have a separate one. A setting that
-    exists only once in the kernel is changed for the whole host and restored afterwards.
+    is not separate for each namespace is changed for the whole host, and restored afterwards.
     """
     settings = tuning.settings()
     if not settings:

@@ -32,7 +32,8 @@ def read_inventory(path: Path, group: str | None = None) -> list[str]:
     Raises
     ------
     PlatformError
-        The file cannot be read, is damaged, is too large, or lacks the group or any host.
+        The file cannot be read, is damaged or too large, does not contain the group, or has no
+        host.
     """
     try:
         data = read_bounded(path, DESCRIPTION.size_bytes)
@@ -172,8 +173,9 @@ class ReachedOptions(ClusterOptions):
 
     - `launcher`: the machine on which mpirun starts: the ``first`` host, which must be able to log
       in to every other host, or ``here``, this machine, which the hosts must be able to reach.
-    - `subnet`, `device`: the network that MPI uses, e.g. ``10.0.0.0/24``, or its device, e.g.
-      ``ib0``. Without either the library chooses, and a host has the address to which its name
+    - `subnet`: the network that MPI uses, e.g. ``10.0.0.0/24``.
+    - `device`: instead of `subnet`, the device of the network, e.g. ``ib0``. Without `subnet` and
+      `device`, the MPI library chooses the network, and a host has the address to which its name
       resolves.
     - `connect_s`: time limit in s for the first answer of a host.
     """
@@ -186,8 +188,8 @@ class SshOptions(ReachedOptions):
     """Options of a platform of hosts reached by ssh.
 
     - `hosts`: names of the hosts for ssh, with ranges such as ``n[1-4]``.
-    - `inventory`, `group`: an Ansible inventory (INI or YAML) in place of `hosts`, and a group of
-      it.
+    - `inventory`: an Ansible inventory (INI or YAML), instead of `hosts`.
+    - `group`: the group of the inventory whose hosts are used; by default all hosts.
     - `config`: configuration file of ssh; by default the user's own.
     - `agent`: program with which the first host logs in to the other hosts.
     """

@@ -61,7 +61,7 @@ class ArchiveError(ValueError):
 
 
 class _XzReader(io.RawIOBase):
-    """A reader of xz files in bounded memory: `lzma.open` allocates what a header requests."""
+    """A reader of xz files in bounded memory; `lzma.open` allocates all that a header requests."""
 
     def __init__(self, packed: BinaryIO) -> None:
         self._packed = packed
@@ -266,10 +266,10 @@ def _entries(tar: tarfile.TarFile, forward: _Forward) -> Iterator[tarfile.TarInf
 def harmless(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
     """Return an entry of a layer with the rights that a container needs; None for a device.
 
-    It has no set-user bits, attributes or owner, and only this user may write to the file.
+    The returned entry has no set-user bits, attributes or owner; only this user may write to it.
 
-    Raises ValueError: the entry would remove a folder outside of its own (umoci 0.4.7 would do so),
-    or its name is too long.
+    Raises ArchiveError: the entry would make umoci 0.4.7 remove a folder outside of the entry's own
+    folder, or the entry's name is too long.
     """
     parts = entry.name.split("/")
     if any(part in (".wh.", ".wh..", ".wh...") for part in parts):
@@ -481,7 +481,7 @@ class _Part(io.RawIOBase):
 
 
 def _ours(manifests: list[Any], place: str) -> tuple[Any, str]:
-    """Return the manifest for this machine's processor, or the first manifest, with its key."""
+    """Return the manifest for this machine's processor, and its key; else the first manifest."""
     machine = platform.machine()
     names = {machine, ARCHITECTURES.get(machine, machine)}
     if not manifests:
@@ -505,6 +505,6 @@ def _blob(described: Any, place: str) -> str:
 
 
 def _digest_in(name: str) -> tuple[str, str]:
-    """Return algorithm and digest in the name of a blob; two empty texts for another member."""
+    """Return algorithm and digest in the name of a blob; ("", "") if the member is not a blob."""
     match = re.fullmatch(r"blobs/(sha256|sha512)/([0-9a-f]+)", name)
     return (match[1], match[2]) if match else ("", "")

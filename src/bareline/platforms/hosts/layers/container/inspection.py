@@ -28,7 +28,7 @@ _NUMBERS = re.compile(r"(\d+)\.(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class ContainerView:
-    """A container as its programs see it.
+    """The properties of a container that its programs see.
 
     - `libraries`: flavour and version of each MPI library in the container.
     """
@@ -95,14 +95,17 @@ def check_mpi(
 
 
 def _are_other_pmix(inside: str, outside: str) -> bool:
-    """Return whether two names like libpmix.so.2.5.2 differ in the major version; "" is unknown."""
+    """Return whether two names like libpmix.so.2.5.2 differ in the major version.
+
+    False if one of the names is "", which means unknown.
+    """
     if not inside or not outside:
         return False
     return _pmix_major(inside) != _pmix_major(outside)
 
 
 def _pmix_major(name: str) -> str:
-    """Return the major version, on which callers depend: ``2`` of libpmix.so.2.5.2."""
+    """Return the major version in the name of a library, such as ``2`` for libpmix.so.2.5.2."""
     _, _, version = name.partition(".so.")
     major, _, _ = version.partition(".")
     return major
