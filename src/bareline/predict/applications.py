@@ -178,7 +178,7 @@ def name_of(by_name: Mapping[str, dict[str, Application]], text: str) -> str:
         names = _names_by_command(by_name, read_profile(path).command)
     else:
         names = [name for name in by_name if text in (name, name.split(" ", 1)[0])]
-        # More nodes before one: the one-node case is the control.
+        # Cases on several nodes come before the case on one node, which is the control.
         names = [name for name in names if not name.endswith("nodes=1")] or names
     if len(names) == 1:
         return names[0]
@@ -192,7 +192,7 @@ def name_of(by_name: Mapping[str, dict[str, Application]], text: str) -> str:
 
 
 def _names_by_command(by_name: Mapping[str, dict[str, Application]], command: str) -> list[str]:
-    """Return the names of the applications that ran a command line on some platform."""
+    """Return the names of the applications that have a command line on some platform."""
     names = []
     for name, by_platform in by_name.items():
         if command in map(_command_of, by_platform.values()):

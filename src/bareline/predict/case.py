@@ -18,13 +18,14 @@ from bareline.predict.replay.delta import delta
 from bareline.predict.replay.engine import Replayed, replay
 from bareline.predict.replay.reference import ReferenceRun
 
-#: How the replay's change is carried over: as a difference, as a ratio, or (carried) as a
-#: difference to slower platforms and as a ratio to faster ones. The time that a replay lacks on the
-#: base, waits above all, stays the same where bytes take longer, and shrinks where they take less.
+#: How the change of a replay is applied to the measured time: as a difference, as a ratio, or
+#: (carried) as a difference to slower platforms and as a ratio to faster platforms. The time that a
+#: replay lacks on the base is mostly waiting: it stays the same where bytes take longer, and
+#: shrinks where they take less time.
 Form = Literal["carried", "difference", "ratio"]
 
 _DRAWS = 100
-#: Launches of an application from which on they show how well it repeats itself.
+#: The fewest launches of an application that show how much its launches differ.
 REPEATED = 3
 
 
@@ -129,7 +130,7 @@ class PredictionCase:
         after = self.b.beside(ranks)
         b = Costs(self.b, factor, self.io)
         if before is not None and after is not None:
-            # The stretches of computing are those that A traced.
+            # The replay multiplies computing times that were traced on A.
             b = replace(b, beside=after.times / before.times - 1, beside_s=before.time_s)
         return Costs(self.a), b
 
@@ -153,9 +154,9 @@ def drawn_case(case: PredictionCase, rng: np.random.Generator) -> PredictionCase
 
 
 def time_by(case: PredictionCase, model: str, form: Form, factor: float) -> float:
-    """Return the time on B by a model, in s.
+    """Return the time on B that a model predicts, in s.
 
-    - `form`: the form of a replay.
+    - `form`: how the change of a replay is applied to the measured time.
     - `factor`: the factor of computing time from A to B.
     """
     base = case.base

@@ -23,20 +23,20 @@ from bareline.predict.replay.validity import (
 from bareline.vocabulary.errors import AnalysisError
 
 Model = Literal["auto", "replay", "delta"]
-#: How far a replay may be from the time that it replays: without a warning, and at all.
+#: The error of a replay of the base from which on there is a warning, and a refusal.
 _WARN = 0.05
 REFUSE = 0.15
 #: Programs that are shorter are mentioned: their launches differ more.
 SHORT_S = 0.05
-#: Shares of messages, and changes of the time, at which hidden and shared latency matters, which
-#: only a trace shows; and the half-width of predictions without one.
+#: The share of messages and the change of the time from which on overlapping latencies matter,
+#: which only a trace shows; and the least half-width of such predictions without a trace.
 _MESSAGES = 0.2
 _MOVED = 0.1
 _UNTRACED = math.log(1.5)
 #: Each circumstance that no campaign measured widens an interval by this factor.
 _WIDENED = 1.5
-#: How far drawing launches again may move a prediction, in ln, before curves that contradict
-#: themselves are refused: a rough curve that hardly counts does no harm.
+#: Curves whose launches contradict each other are refused if drawing launches again moves the
+#: prediction by more than this, in ln. A rough curve with little effect does no harm.
 _DRAWN = math.log(1.25)
 
 
@@ -62,8 +62,7 @@ class Prediction:
     - `warnings`: sentences on circumstances that make the prediction less accurate.
     - `measured_s`: the times of launches on the platform, if the run has them; the prediction does
       not use them.
-    - `lacks`: the time that the replay on the base has less (or more) than the trace, by function
-      and size.
+    - `lacks`: the replayed time minus the traced time on the base, by function and size.
     """
 
     base: str

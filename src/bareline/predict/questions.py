@@ -165,7 +165,8 @@ _POWERS = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 class WhatIf:
     """Changes of a platform.
 
-    - `latency`, `compute`: factors on the time of the smallest messages and of computing.
+    - `latency`: factor on the time of the smallest messages.
+    - `compute`: factor on the time of computing.
     - `bandwidth`: factor on the time of a byte; `rate_bps` sets the link's rate instead.
     - `cores`: factor on the number of cores that ranks share.
     """

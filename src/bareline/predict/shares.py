@@ -300,7 +300,7 @@ def _spreads(
 
 #: The additional time of start-up is printed from this share of the application's time on.
 _START_UP = 0.005
-#: A one-node control that differs by more blames the node before the network.
+#: If the times on one node differ by more, the node is a cause before the network.
 _CONTROL = 0.05
 
 
@@ -359,7 +359,7 @@ class _Control:
 def _control(
     by_name: Mapping[str, dict[str, Application]], a: Application, b: Application
 ) -> _Control:
-    """Return the comparison of a program on one node of each platform, if it was measured."""
+    """Return the comparison on one node of each platform, or words that it was not measured."""
     for name, by_platform in by_name.items():
         on_a = by_platform.get(a.platform)
         on_b = by_platform.get(b.platform)

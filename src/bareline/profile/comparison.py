@@ -205,7 +205,7 @@ def _call_sums(profile: Profile, keys: list[str]) -> pl.DataFrame:
         calls = calls.filter(pl.col("bytes") > 0)
     spent = (pl.col("time_ns") + pl.col("waited_ns")) * 1e-9
     mean_ns = pl.col("time_ns") / pl.col("ranks")
-    # Each row's slowest rank over its mean, by the rows' times.
+    # Each row's slowest rank divided by its mean, weighted by the rows' times.
     uneven = pl.col("rank_max_ns").sum() / mean_ns.sum()
     return calls.group_by(keys).agg(
         count=pl.col("count").sum() / profile.ranks,

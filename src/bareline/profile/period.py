@@ -331,7 +331,7 @@ def read_period(path: Path) -> ProgramPeriod:
             hint=step_to_read(error, _AGAIN),
         ) from error
     head = _line(_Head, path, lines, 1)
-    # Compared before anything is made that has as many parts as the head claims ranks.
+    # Compared before anything is made for as many ranks as the first line claims.
     ranks = len(lines) - 1
     if head.ranks != ranks:
         raise _not_read(path, 1, f"'ranks' is {head.ranks}, but the file has {ranks} ranks")

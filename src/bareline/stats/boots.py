@@ -20,8 +20,8 @@ def grouped(blocks: int, block: IntArray, boot: IntArray) -> IntArray:
 
     Two blocks are also in one group if a chain of further blocks connects them.
 
-    - `block`, `boot`: shape (k,); a launch of `block` ran in `boot`. A block without a boot forms
-      its own group.
+    - `block`, `boot`: shape (k,); a launch of `block` ran in `boot`. A block without a boot is a
+      group of one block.
 
     Groups are numbered from 0 in the order of their first blocks.
     """

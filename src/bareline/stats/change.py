@@ -278,7 +278,7 @@ def _independent_share(count: IntArray, n: int, phi: FloatArray | float) -> Floa
     others = n - count
     independent = 1.0 / count + 1.0 / others
     dependent = inside / count + outside / others
-    # Levels of few runs follow their runs, which look less spread for it.
+    # A level of few runs follows these runs, so that their spread looks smaller.
     spread = np.maximum(n - inside - outside, 1.0) / (n - 2.0)
     return np.asarray(independent / dependent * np.minimum(spread, 1.0))
 

@@ -34,7 +34,7 @@ _LESSENED = 7.0
 _LEAST_LEFT = 0.3
 #: Fewer series together show no more than each alone: a change of one series would count.
 _FEWEST_TOGETHER = 5
-#: Fewer runs of one series show nothing of it.
+#: A single series with fewer runs does not show its dependence.
 _LEAST_ALONE = 20
 #: The share of single series that are called dependent by themselves.
 _ALPHA_ALONE = 0.1

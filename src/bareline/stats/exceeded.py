@@ -40,8 +40,8 @@ _SLACK = 1e-9
 class Exceedance:
     """Tests of a stack of cases; arrays of shape (cases,), NaN if nothing was lost or launched.
 
-    - `p`: two-sided p-value of "both platforms lose as many": the share of the deals with a
-      difference at least as large.
+    - `p`: two-sided p-value of "both platforms lose equally many launches": the share of the deals
+      with at least as large a difference.
     - `least`: the smallest p-value that these numbers of launches and losses allow.
     """
 
@@ -124,7 +124,7 @@ def _counted(values: FloatArray, base: FloatArray) -> _Deals:
 
 
 def _dealt(pooled: FloatArray, n: int) -> _Deals:
-    """Return the deals of values, all of which are equally likely."""
+    """Return the equally likely deals of some values."""
     size = pooled.size
     if comb(size, n) <= _MOST_DEALS:
         chosen = np.array(list(combinations(range(size), n)))

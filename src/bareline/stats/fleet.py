@@ -129,7 +129,7 @@ def _estimates(rows: FloatArray, n: IntArray) -> tuple[FloatArray, FloatArray]:
     """Return the shift of each unit and the spread of its launches, shapes (units,)."""
     shift = np.full(len(rows), np.nan)
     spread = np.full(len(rows), np.nan)
-    ordered = np.sort(rows, axis=1)  # absent ones come last
+    ordered = np.sort(rows, axis=1)  # absent values come last
     for count in np.unique(n[n > 1]):
         units = n == count
         shift[units], spread[units] = _trimmed(ordered[units, : int(count)])

@@ -56,7 +56,7 @@ MANY_BLOCKS = 4096
 #: Statistics in memory at once (32 MiB), and statistics computed at once, in a processor's cache.
 _AT_ONCE = 1 << 22
 _IN_CACHE = 1 << 14
-#: Statistics of a family's p-values at most.
+#: The most statistics that are computed for the p-values of a family.
 _MOST_STATISTICS = 1 << 24
 #: Statistics that are pooled for a false discovery rate; more would not change it.
 _POOLED = 1 << 20
@@ -95,7 +95,7 @@ def family_wise_p(
     weights = np.broadcast_to(np.asarray(weight, dtype=np.float64), adjusted.shape)
     tested = np.flatnonzero(table.tested)
     observed = table.statistic(tested, side, weights).observed
-    # From the least extreme on, so that the largest so far is of each row and all below it.
+    # Least extreme first: an accumulated maximum covers a row and all less extreme rows.
     order = tested[np.argsort(-observed, kind="stable")[::-1]]
     statistic = table.statistic(order, side, weights)
     threshold = _threshold(statistic.observed)[:, None]
@@ -106,7 +106,7 @@ def family_wise_p(
         np.maximum.accumulate(flipped, axis=0, out=flipped)
         as_extreme += np.count_nonzero(flipped >= threshold, axis=-1)
         total += flipped.shape[-1]
-    # No row has a smaller p-value than one that is more extreme.
+    # A more extreme row has no larger p-value.
     most_extreme_first = as_extreme[::-1] / total
     adjusted[order] = np.maximum.accumulate(most_extreme_first)[::-1]
     return adjusted

@@ -65,7 +65,7 @@ from bareline.stats.stretches import (
 )
 
 _FIRST_CERTAIN_LOOK = 10
-#: Above this p, by the fewest orders, nothing changed.
+#: If the fewest orders give a larger p than this, nothing changed.
 _PLAINLY_CALM = 0.2
 #: By so much Schwarz's criterion must favour a line with steps over levels: a Bayes factor of 20,
 #: "strong".

@@ -22,7 +22,7 @@ from bareline.vocabulary.verdicts import DEFAULT_MARGIN, MIN_LAUNCHES
 _FEWEST = 10
 #: A normal deviate with a tail of half a per cent on either side.
 _CRITICAL = 2.58
-#: The gap between two groups over the spread inside them, by which calm noise rarely splits.
+#: The gap between two groups divided by their spread; calm noise rarely has such a gap.
 _APART = 6.0
 #: Values that differ by rounding are the same.
 _SLACK = 1e-9

@@ -79,8 +79,9 @@ def student_quantile(p: float, freedom: int) -> float:
 def chi_square_quantile(p: FloatArray, freedom: int) -> FloatArray:
     """Return approximate quantiles of chi-square.
 
-    For five or more degrees of freedom, the error is at most 2 % for 0.05 < p < 0.95, and at most 8
-    % for 0.01 < p < 0.99. The formula treats the cube root of chi-square as normal.
+    For five or more degrees of freedom, the error is at most 2 % if p is between 0.05 and 0.95, and
+    at most 8 % if p is between 0.01 and 0.99. The formula treats the cube root of chi-square as
+    normal.
     """
     variance = 2.0 / (9.0 * freedom)
     root = 1.0 - variance + normal_quantile(p) * math.sqrt(variance)

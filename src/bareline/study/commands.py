@@ -131,7 +131,7 @@ def study_text(study: Study) -> str:
     given = study.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
     head = {key: given[key] for key in content["study"] if key in given}
     if study.looks:
-        del head["launches"]  # the last look gives it
+        del head["launches"]  # the last look is this number
     tables: dict[str, Any] = {"study": head}
     listed = []
     for table, (key, _) in TABLES.items():

@@ -1,4 +1,4 @@
-"""The study of one MPI program, made from a launcher's command line; `forecast` profiles it."""
+"""The study of one MPI program from a launcher's command line, for ``bareline forecast``."""
 
 from __future__ import annotations
 

@@ -229,7 +229,7 @@ class Measure(PinningKeys, _Table):
         change = self.scale.get(scale)
         if change is None:
             return []
-        # Where it asks for nodes, another measure of the probe may not.
+        # Another measure of the same probe may have no number of nodes.
         nodes = "" if self.nodes is None else f" (nodes {self.nodes})"
         return [f"{self.probe}{nodes}: {text}" for text in change.changes(dict(self))]
 
@@ -342,5 +342,5 @@ class Exhibit(ExhibitSpec, _Table):
 def _canonical(params: Mapping[str, Scalar], where: str) -> str:
     try:
         return format_point(params)
-    except ValueError as error:  # no number, or beyond all
+    except ValueError as error:  # not a number, or too large
         raise StudyError(str(error), where=where, hint="give a finite number") from error

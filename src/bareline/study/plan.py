@@ -50,7 +50,7 @@ class Choice:
 def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
     """Return the measured cases of each platform, and the omitted cases with the reason.
 
-    Raises StudyError: a measure is impossible on any platform.
+    Raises StudyError: a case appears twice, or a measure is impossible for its probe.
     """
     numbers: dict[Case, int] = {}
     cells: dict[Cell, PlanCell] = {}

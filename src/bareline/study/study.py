@@ -55,11 +55,11 @@ class Study(StudyKeys):
     def cases(self, platforms: Sequence[PlatformSpec] = ()) -> Iterator[tuple[Measure, Case]]:
         """Yield every case with its measure.
 
-        A parameter that is given with its default value is equal to one that is omitted.
+        A parameter that is given with its default value is equal to an omitted parameter.
 
         - `platforms`: the platforms of the run, by which a sweep such as ``ranks = "powers"`` is
           expanded; without them the sweep is its smallest case. Such a sweep may contain a case
-          that is also listed elsewhere.
+          that another measure also lists.
 
         Raises StudyError: a case appears twice, or a measure is impossible for its probe.
         """
@@ -135,7 +135,7 @@ class Study(StudyKeys):
     def _defaults_of(self, probe: Probe[Any]) -> Mapping[str, Scalar]:
         if self._defaults is None:
             return probe.defaults()
-        return self._defaults.get(probe.name, {})  # the header of older runs has none
+        return self._defaults.get(probe.name, {})  # headers of older runs have no defaults
 
     @property
     def probes(self) -> list[str]:

@@ -18,7 +18,7 @@ from bareline.vocabulary.errors import ProbeError, StudyError
 from bareline.vocabulary.model import Placement
 from bareline.vocabulary.platform import Capacity
 
-#: Ranks, threads and nodes of the largest machines stay below.
+#: The largest machines have fewer ranks, threads and nodes.
 _MOST = 100_000_000
 #: Powers of two are tried up to here: more ranks than any machine has.
 _LARGEST_POWER = 24
@@ -194,7 +194,7 @@ class Sweep:
             yield ranks, nodes
         if any_fits:
             return
-        # The smallest that the probe takes: the plan lists the platforms that it does not fit.
+        # The least number that the probe takes; the plan lists platforms that are too small for it.
         if self._open_nodes:
             each = ranks_per_node[0]
             for ranks in _powers(each, 0, check):

@@ -187,7 +187,7 @@ def mixed(a: Costs, b: Costs, swapped: Collection[Input]) -> Costs:
         b.ladder,
         curves=messages,
         cores=_cores(source("cores").ladder, b.ladder),
-        # Ranks of one node and of several are the same where a platform has one node only.
+        # A platform with one node has a protocol for messages within a node only.
         protocols={n: latency.protocol(min(n, latency.layout.nodes)) for n in (1, 2)},
     )
     trees = Costs(ladder)

@@ -31,9 +31,9 @@ _APART = 2.0
 #: of disturbed launches.
 _LOST = 3.0
 _MOST_LOST = 1 / 3
-#: A message that takes less than this share of a smaller one's time was disturbed, or that was.
+#: If a message takes less than this share of a smaller message's time, one of them was disturbed.
 _LEAST_SHARE = 0.65
-#: Messages from here on show the rate of a wire.
+#: Messages of at least this size show the rate of a wire.
 _LARGE_BYTES = 1 << 17
 
 
@@ -158,7 +158,7 @@ class Curve:
         peak = np.concatenate([np.maximum.accumulate(part) for part in self._parts])
         share = self.raw / peak
         worst = int(np.argmin(share))
-        # Where less is missing it is a protocol, not a disturbed curve.
+        # A smaller fall has a protocol as its cause, not a disturbance.
         is_deep = self.raw[worst] < _LEAST_SHARE * peak[worst]
         if not is_deep:
             return ""
@@ -171,7 +171,7 @@ class Curve:
         if wire_bps is None or self.key.probe not in ("mpi.pingpong", "mpi.bandwidth"):
             return ""
         large = self.sizes >= _LARGE_BYTES
-        # A transfer may seem faster than its wire: bursts and rounding.
+        # Bursts and rounding may make a transfer seem faster than its wire.
         least_s = 8 * self.sizes[large] / wire_bps * 0.75
         if not np.any(self.raw[large] < least_s):
             return ""

@@ -46,8 +46,8 @@ _METRICS: Mapping[str, tuple[str, str]] = {
     SENDING: ("", "send"),
     RECEIVING: ("", "receive"),
 }
-#: A loop that takes so much longer than its single calls by their trimean had lost its core: a rank
-#: waits milliseconds for a time slice, and a loop of a few ms is twice as long for it.
+#: A loop that takes longer than its single calls (their trimean) by this factor had lost its core:
+#: a rank waits milliseconds for a time slice, which doubles the time of a loop of a few ms.
 _LOOP_SLACK = 1.02
 _EAGER_SHARED = 4096
 _EAGER_NETWORK = 65536
@@ -160,8 +160,8 @@ class PlatformCurves:
     def protocol(self, nodes: int) -> Protocol:
         """Return the protocol of messages between two ranks.
 
-        If the protocol was not measured, it is the default of Open MPI. The latency shows then
-        whether the ranks use shared memory or a network.
+        If the protocol was not measured, it is the default of Open MPI. In this case, the latency
+        shows whether the ranks use shared memory or a network.
         """
         if nodes in self.protocols:
             return self.protocols[nodes]
@@ -171,11 +171,11 @@ class PlatformCurves:
         limit = _EAGER_SHARED if is_shared else _EAGER_NETWORK
         sending = self.message(SENDING, nodes)
         if sending is not None and way is not None:
-            # From where on `MPI_Send` waits for a receiver that computes: `mpi.overhead` lets it
-            # look 40 us later at least.
+            # `MPI_Send` waits for a receiver that computes from some size on: in `mpi.overhead`,
+            # the receiver looks for the message at least 40 us later.
             waits = sending.raw > [way.at(size) + 20e-6 for size in sending.sizes]
             if waits[-1]:
-                # One size alone may have been disturbed: the last that goes at once counts.
+                # A single size may be disturbed, so the largest size that is sent at once counts.
                 at_once = sending.sizes[~waits]
                 limit = round(float(at_once.max(initial=0.0)))
         return Protocol(limit, is_shared)
@@ -202,7 +202,7 @@ class PlatformCurves:
         key = CurveKey(need.probe, need.ranks, nodes)
         curve = self.curves.get(key)
         about = curve.at(largest) if curve else self.tree_s(need.ranks, nodes, largest)
-        # A curve with a negligible share of the time, here or there, may be missing, cut or rough.
+        # A curve with a negligible share of the time on both platforms may be missing or unusable.
         if max(need.share, need.rate * about) < 0.01:
             return None
         fault = self._fault(curve, nodes, largest)
@@ -320,7 +320,7 @@ def _cores(records: Records, platform: str, layout: Layout) -> int | None:
     count = len(given) if isinstance(given, list) else allowed
     if not isinstance(count, int) or count < 1:
         return None
-    # Nodes of one machine have its cores between them.
+    # Nodes on one machine share its cores.
     caveats = records.trials.filter(pl.col("platform") == platform)["caveats"]
     if caveats.list.contains("shared-host").fill_null(False).any():
         count = max(1, count // layout.nodes)

@@ -145,7 +145,7 @@ _KINDS = {
     "done": _Kind.DONE,
 }
 _ANY_TAG = -1
-#: The field of a job for receives from anybody, with any tag.
+#: The field of a job for receives from any rank, with any tag.
 _WILDCARDS = {(True, True): "anything", (True, False): "anybody", (False, True): "any_tag"}
 _ROLES = {"all": 0, "from-root": 1, "to-root": 2}
 
@@ -292,7 +292,7 @@ class _Tables:
         compute_s = stream.compute_s
         spent_s = stream.spent_s
         if compute_s.strides != spent_s.strides:
-            # One distance for both: columns of a table have it.
+            # The compiled steps read both arrays with one stride.
             compute_s = np.ascontiguousarray(compute_s)
             spent_s = np.ascontiguousarray(spent_s)
         comms = _numbers()

@@ -69,7 +69,7 @@ def read_records(
         if status:
             raise {_TOO_MANY: TooMany, _DAMAGED: ValueError}[status]
 
-    decode_into_request()  # how many there are
+    decode_into_request()  # counts the records and shapes
     numbers = np.empty(request.records, np.int32)
     codes = np.empty(2 * request.records, np.uint16)
     shapes = np.empty((request.shape_count, values_of_shape), np.uint64)

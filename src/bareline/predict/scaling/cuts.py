@@ -40,7 +40,7 @@ class CountSizes(NamedTuple):
         return len({size for _, size in self.sizes}) > 1
 
 
-#: The sizes of a call on all counts.
+#: The sizes of a call in all profiles.
 CallSizes = tuple[CountSizes, ...]
 
 
@@ -89,7 +89,7 @@ def _with_side(
     for call in uneven:
         if not _differ_along(side, call):
             continue
-        # Each cut of the new grid counts once.
+        # Cells with the same parts on the new grid count as one cut.
         by_shares: dict[tuple[float, ...], Cut] = {}
         for cells in _cells_of_side(side, call, cut, rules):
             shares = _shares(cells, grid.sides[side])

@@ -19,7 +19,10 @@ _Numbers = npt.NDArray[np.integer[Any]]
 
 
 class Step(NamedTuple):
-    """The kind of a call, without its sizes and the ranks that it concerns; `ago`: see `Shape`."""
+    """The kind of a call, without its sizes and the ranks that it concerns.
+
+    `ago` is for completions: the request was posted this number of posts before.
+    """
 
     call: str
     kind: str

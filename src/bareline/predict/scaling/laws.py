@@ -238,8 +238,8 @@ def _is_determined(columns: Floats) -> bool:
 class Fit:
     """A fit by least squares: the factors, and an error for each profile.
 
-    The error of a profile is that of its prediction from the other profiles, as a share of its
-    mean. A profile has an error only if the other profiles determine the factors.
+    The error of a profile is the error of its prediction from the other profiles, as a share of the
+    profile's mean. A profile has an error only if the other profiles determine the factors.
     """
 
     factors: Floats

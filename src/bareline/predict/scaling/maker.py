@@ -177,7 +177,7 @@ class Maker:
         sizes = _sizes(laws, rows)
         likely = sizes
         if len(sizes) > 1:
-            # If a side was never cut otherwise: the size of a face, and one size for all ranks.
+            # If laws differ, the size of a face is assumed, if it is one size.
             face = self._face_term(call.key.along)
             likely = _sizes([law for law in laws if face in law.terms], rows)
             call.likely = True

@@ -271,7 +271,7 @@ def _ends_of_calls(
     others = np.stack([rank.calls.ends(name)[numbers] for rank in ranks])
     coordinates = np.array([rank.grid.at(rank.rank) for rank in ranks])
     sides = np.array([rank.grid.sides for rank in ranks])
-    # Calls that concern the same ranks on all counts follow the same relations.
+    # Calls that concern the same ranks in all profiles follow the same relations.
     unique, which = np.unique(others, axis=1, return_inverse=True)
     fitting = OtherEnds(coordinates, sides, sides.prod(axis=1), unique).ends()
     ends: dict[int, End] = {}

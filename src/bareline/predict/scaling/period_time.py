@@ -18,7 +18,7 @@ _Predicate = Callable[[Shape], bool]
 COMPUTING = "computing"
 MESSAGES = "messages between two ranks"
 _MESSAGE_KINDS = (*POINT_TO_POINT, "done", "wait")
-#: Periods of the longer replay; the shorter one has one, which pays for the beginning of both.
+#: Periods of the longer replay. The difference from a replay of one period has no start-up.
 _PERIODS = 3
 
 

@@ -201,7 +201,7 @@ def _by_role(
 
 
 def _by_place(samples: Sequence[ProfiledCall], place: Place) -> Iterator[list[ProfiledCall]]:
-    """Yield the calls of places that are equal along one side, along two sides, and along all."""
+    """Yield the calls of places equal to `place` along one side, along two sides, and along all."""
     for count in range(1, len(place) + 1):
         for sides in combinations(range(len(place)), count):
             yield [sample for sample in samples if sample.is_at(place, sides)]

@@ -30,7 +30,8 @@ class Target:
     """A platform on which traces are replayed.
 
     - `run`: returns the time of a trace in s.
-    - `simulated`: whether SimGrid replays, and not the measured costs of messages.
+    - `simulated`: whether SimGrid replays the traces; if false, `run` uses measured costs of
+      messages.
     - `notes`: the assumptions of the replays; each replay may add assumptions.
     """
 

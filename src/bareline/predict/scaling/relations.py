@@ -66,7 +66,8 @@ class End:
     - `sides`: for each side, the relations, the simplest first; empty if relations do not fit all
       sides.
     - `rank`: the rank at the other end, if it is fixed; else None.
-    - `from_last`: its number counted from the last rank, if this number is fixed; else None.
+    - `from_last`: the distance of the rank at the other end from the last rank, if this distance is
+      fixed; else None.
     """
 
     sides: tuple[tuple[Relation, ...], ...]
@@ -178,7 +179,7 @@ class OtherEnds:
     def ends(self) -> list[End]:
         """Return the relations that fit each call; an `End` is false if no relation fits."""
         by_side = [self._relations(side) for side in range(self.coordinates.shape[1])]
-        # Only several counts distinguish a fixed rank from a neighbour.
+        # Only several numbers of ranks distinguish a fixed rank from a neighbour.
         ranks = _fixed(self.others)
         from_last = _fixed(self.ranks[:, None] - 1 - self.others)
         ends = []
@@ -209,7 +210,7 @@ class OtherEnds:
         is_near = ((there - here - near) % length == 0).all(axis=0)
         is_far = ((there - here - far) % length == 0).all(axis=0)
         fitting.add(is_near, "shift", near)
-        # Half-way round both ways are as long; else the shorter one is meant.
+        # Half of the side is as far in both directions; otherwise the shorter direction is meant.
         fitting.add(is_far & (forth == -back), "shift", far)
         fitting.add((there == length - 1 - here).all(axis=0), "mirror")
         fitting.add((there == (here + length // 2) % length).all(axis=0), "half")

@@ -58,7 +58,7 @@ def scaling_target(
 def _compute_factor(
     records: Records, name: str, base: str | None, calibration: Records | None
 ) -> _Factor | None:
-    """Return the factor of computing time since the profiles; None if it is assumed to be 1."""
+    """Return the factor on the profiled computing time; None if it is assumed to be 1."""
     if base is None:
         return None
     a, b = (read_ladder(records, platform, Layout(1, 1)) for platform in (base, name))

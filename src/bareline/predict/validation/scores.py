@@ -202,7 +202,7 @@ class Validation:
 
     - `disturbed`: number of launches that were left out because ranks had no core for too long.
     - `again`: for each application and platform, every second launch compared with the other
-      launches. This error of the machine itself is the least that a prediction can have.
+      launches. No prediction can be expected to have a smaller error than this comparison.
     - `lacking`: the replay errors of each replayed base.
     """
 
