@@ -164,9 +164,7 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
     types = load_platform_types()
     kind = table["type"]
     if kind not in types:
-        raise PlatformError(
-            f"there is no platform type '{kind}'", where=where, hint=_types_hint(kind)
-        )
+        raise PlatformError(f"unknown platform type '{kind}'", where=where, hint=_types_hint(kind))
     model = types[kind].options
     shared = _Common.model_fields
     try:

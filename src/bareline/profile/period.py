@@ -190,8 +190,7 @@ def _check_closed(trace: Trace) -> None:
         if left:
             raise _open(
                 trace,
-                f"messages from rank {sender} to rank {receiver} begin and end in different"
-                " periods",
+                f"messages from rank {sender} to rank {receiver} end in another period",
             )
 
 

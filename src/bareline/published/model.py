@@ -56,9 +56,7 @@ class Printed(_Table):
         if self.bound == "at_most" and self.high is None:
             raise ValueError("bound = \"at_most\" needs 'high'")
         if self.value is None and self.bound is None and None in (self.low, self.high):
-            raise ValueError(
-                "a printed range needs both 'low' and 'high'; a printed limit needs 'bound'"
-            )
+            raise ValueError("a range needs both 'low' and 'high'; a limit needs 'bound'")
         if self.low is not None and self.high is not None and self.low > self.high:
             raise ValueError("'low' is above 'high'")
         return self
@@ -205,14 +203,9 @@ class Result(Printed, _Placed):
         if self.unit not in UNITS:
             raise ValueError(f"'{self.unit}' is not a valid unit; use one of: {', '.join(UNITS)}")
         if (self.kind == "factor") != (self.relation is not None):
-            raise ValueError(
-                "kind = \"factor\" needs the key 'relation', which no other kind may have"
-            )
+            raise ValueError("the key 'relation' is for kind = \"factor\", which needs it")
         if (self.kind == "absolute") != (self.baseline is None):
-            raise ValueError(
-                'each kind except "absolute" needs the key \'baseline\', and kind = "absolute"'
-                " may not have it"
-            )
+            raise ValueError("each kind needs 'baseline', but \"absolute\" may not have it")
         return self
 
     @property
@@ -361,8 +354,7 @@ class PublishedStudy(_Table):
         listed = lists.get(check.printed[0])
         if listed is None or (check.below is None and listed.retransmissions is None):
             raise ValueError(
-                f"the published list '{check.printed[0]}' has no trials of '{check.platform}'"
-                " that the check can use"
+                f"'{check.printed[0]}' has no trials of '{check.platform}' that the check can use"
             )
 
     def part(self, name: str) -> Part:

@@ -101,9 +101,7 @@ def check_platform(platform: str | None, ranks: int | None) -> None:
             hint=PLATFORM_NAME_HINT,
         )
     if ranks is not None and ranks < 1:
-        raise UsageError(
-            f"{ranks} is not a valid number of ranks; it must be at least 1", where="--ranks"
-        )
+        raise UsageError(f"{ranks} is not a valid number of ranks", where="--ranks")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -436,9 +434,7 @@ def read_again(
     """
     importer = load_importers().get(case.probe.partition(".")[0])
     if importer is None:
-        raise StoreError(
-            f"this bareline has no importer for the probe '{case.probe}'", hint="update bareline"
-        )
+        raise StoreError(f"no importer reads the probe '{case.probe}'", hint="update bareline")
     doubts = [caveat for caveat in known if caveat.startswith(DOUBT)]
     try:
         readings = list(importer.parse(launch))

@@ -111,8 +111,7 @@ def profile_command(
         raise ToolMissing(f"'{argv[0]}' is not found", hint="give the path of the program")
     if split and (trace or period):
         raise ProfileError(
-            "--split and --trace cannot be used together: the trace would contain the"
-            " barriers of --split",
+            "--trace cannot be used with --split, which adds barriers to the program",
             hint="profile twice: once with --split, once with --trace",
         )
     out = out.absolute()

@@ -75,11 +75,7 @@ class Study(StudyKeys):
                 first = first_of.setdefault(replace(case, params=params), case)
                 for name in measure.listed_for:
                     if (first, name) in listed:
-                        raise StudyError(
-                            f"the case '{first.label}' appears twice in the study; remove one of"
-                            " the two",
-                            where=where,
-                        )
+                        raise StudyError(f"the case '{first.label}' appears twice", where=where)
                     listed.add((first, name))
                 yield measure, first
 
@@ -240,11 +236,7 @@ class Study(StudyKeys):
         where = f"study '{self.name}'"
         if name not in self.scales:
             names = ", ".join(self.scales)
-            hint = (
-                f"the study has: {names}"
-                if names
-                else ("the study has no scales; run it without --scale")
-            )
+            hint = f"it has: {names}" if names else "run it without --scale"
             raise StudyError(f"the study has no scale '{name}'", where=where, hint=hint)
         changes: list[str] = []
         for measure in self.measures:
@@ -388,19 +380,12 @@ def _check_sources(study: Study) -> None:
         # A scale may leave out measures of the study itself.
         if id(source) not in used and study.scale is None:
             hint = did_you_mean(name, study.probes, f"the study measures {', '.join(study.probes)}")
-            problem = (
-                f"the source '{source.name}' is for '{name}', which the study does not measure"
-            )
+            problem = f"the source '{source.name}' is for '{name}', which is not measured"
             raise StudyError(problem, hint=hint)
     for _, case in study.cases():
         if study.source_of(case.probe) and study.command_of(case).argv[0].startswith("{native}"):
-            raise StudyError(
-                f"{case.probe} cannot have a source: bareline builds this program itself"
-            )
+            raise StudyError(f"{case.probe} cannot have a source: bareline builds it itself")
     for name, program in study.programs.items():
         if study.source_of(f"app.{name}") and "/" in program.command[0]:
-            problem = (
-                f"[app.{name}]: the command is the path '{program.command[0]}', so that its"
-                " source has no effect"
-            )
+            problem = f"[app.{name}]: a source has no effect on the path '{program.command[0]}'"
             raise StudyError(problem, hint="name the program without its folder")

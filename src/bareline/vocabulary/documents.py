@@ -108,18 +108,14 @@ def json_decoder(
 def _check_digits(digits: str, text: str, bounds: DocumentLimits) -> None:
     if len(digits) > bounds.digits:
         place = f"line {_line_of(text, text.find(digits))}: " if text else ""
-        raise DocumentError(
-            f"{place}a number has {len(digits):,} digits, but at most {bounds.digits} are read"
-        )
+        raise DocumentError(f"{place}a number has more than {bounds.digits} digits")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table: dict[str, Any] = {}
     for key, value in pairs:
         if key in table and table[key] != value:
-            raise DocumentError(
-                f"the key '{cleaned(key)[:60]}' appears twice with different values"
-            )
+            raise DocumentError(f"key '{cleaned(key)[:60]}' appears twice with different values")
         table[key] = value
     return table
 
@@ -134,23 +130,16 @@ def _check_structure(text: str, bounds: DocumentLimits) -> None:
             depth += 1
             if depth > bounds.depth:
                 line = _line_of(text, token.start())
-                raise DocumentError(
-                    f"line {line}: lists and tables are nested more than {bounds.depth} levels deep"
-                )
+                raise DocumentError(f"line {line}: nested more than {bounds.depth} levels deep")
         elif word in "]}":
             depth -= 1
         else:
             if len(word) - 2 > bounds.text_chars:
                 line = _line_of(text, token.start())
-                raise DocumentError(
-                    f"line {line}: a text has {len(word) - 2:,} characters, but at most"
-                    f" {bounds.text_chars:,} are read"
-                )
+                raise DocumentError(f"line {line}: a text exceeds {bounds.text_chars:,} characters")
             values -= word.count(",") + word.count("[") + word.count("{")
     if values > bounds.values:
-        raise DocumentError(
-            f"the document has {values:,} values, but at most {bounds.values:,} are read"
-        )
+        raise DocumentError(f"the document has more than {bounds.values:,} values")
 
 
 # YAML ---------------------------------------------------------------------------------------------
@@ -246,20 +235,14 @@ class _EventCount:
 
     def _scalar(self, event: Any) -> None:
         if len(event.value) > self.bounds.text_chars:
-            raise _refused(
-                event,
-                f"a text has {len(event.value):,} characters, but at most"
-                f" {self.bounds.text_chars:,} are read",
-            )
+            raise _refused(event, f"a text has more than {self.bounds.text_chars:,} characters")
         self.values_of[event.anchor] = 1
         self._add(1, event)
 
     def _begin(self, event: Any) -> None:
         self.open_nodes.append(_Open(event.anchor))
         if len(self.open_nodes) - 1 > self.bounds.depth:  # without the document
-            raise _refused(
-                event, f"lists and tables are nested more than {self.bounds.depth} levels deep"
-            )
+            raise _refused(event, f"it is nested more than {self.bounds.depth} levels deep")
 
     def _end(self, event: Any) -> None:
         node = self.open_nodes.pop()
@@ -269,11 +252,7 @@ class _EventCount:
     def _add(self, values: int, event: Any) -> None:
         self.open_nodes[-1].values += values
         if self.open_nodes[-1].values > self.bounds.values:
-            raise _refused(
-                event,
-                f"with its aliases replaced, the document has more than {self.bounds.values:,}"
-                " values",
-            )
+            raise _refused(event, f"it has more than {self.bounds.values:,} values with aliases")
 
 
 def _check_node(node: Node, bounds: DocumentLimits, seen: set[int]) -> None:
@@ -284,9 +263,7 @@ def _check_node(node: Node, bounds: DocumentLimits, seen: set[int]) -> None:
     if node.tag in _WORDS:
         node.tag = _TEXT
     if node.tag not in _PLAIN:
-        raise _refused(
-            node, f"bareline does not read values with the tag '{cleaned(node.tag)[:60]}'"
-        )
+        raise _refused(node, f"the tag '{cleaned(node.tag)[:60]}' is not supported")
     if node.id == "scalar":
         _check_number(node, bounds)
     elif node.id == "sequence":
@@ -313,9 +290,7 @@ def _check_number(node: ScalarNode, bounds: DocumentLimits) -> None:
     if ":" in node.value:  # YAML 1.1 reads 1:30 as 90
         node.tag = _TEXT
     elif len(node.value) > bounds.digits:
-        raise _refused(
-            node, f"a number has {len(node.value):,} digits, but at most {bounds.digits} are read"
-        )
+        raise _refused(node, f"a number has more than {bounds.digits} digits")
 
 
 def _refused(place: Any, reason: str) -> DocumentError:
@@ -356,15 +331,10 @@ def parse_lines(data: bytes, bounds: DocumentLimits = DESCRIPTION) -> list[str]:
     """
     lines = cleaned(_text_of(data, bounds)).splitlines()
     if len(lines) > bounds.values:
-        raise DocumentError(
-            f"the document has {len(lines):,} lines, but at most {bounds.values:,} are read"
-        )
+        raise DocumentError(f"the document has more than {bounds.values:,} lines")
     for number, line in enumerate(lines, 1):
         if len(line) > bounds.text_chars:
-            raise DocumentError(
-                f"line {number} has {len(line):,} characters, but at most {bounds.text_chars:,}"
-                " are read"
-            )
+            raise DocumentError(f"line {number} has more than {bounds.text_chars:,} characters")
     return lines
 
 

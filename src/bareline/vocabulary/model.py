@@ -127,10 +127,7 @@ class Layout:
         """Parse a layout, e.g. ``2x1x1``; raises ValueError for any other text."""
         counts, space, placed = text.partition(" ")
         if not re.fullmatch(r"[1-9][0-9]{0,8}(x[1-9][0-9]{0,8}){2}", counts):
-            raise ValueError(
-                f"'{text[:40]}' is not a valid layout; write nodes x ranks per node x threads,"
-                " e.g. 2x4x1"
-            )
+            raise ValueError(f"'{text[:40]}' is not a valid layout; write it like 2x4x1")
         nodes, ranks, threads = (int(part) for part in counts.split("x"))
         pinning = Pinning.parse(placed) if space else UNBOUND
         return cls(nodes, ranks, threads, pinning)

@@ -214,7 +214,7 @@ def test_indexes_that_name_one_another_end(tmp_path):
         ({"index": b"{"}, "index.json: line 1, column 2"),
         (
             {"index": b"[" * 99999},
-            "index.json: line 1: lists and tables are nested more than 64 levels deep",
+            "index.json: line 1: nested more than 64 levels deep",
         ),
         ({"manifest": b'{"layers": []}'}, "it has no layers"),
         ({"manifest": b'{"layers": [{"digest": 5}]}'}, r"layers.0.digest': the number 5"),

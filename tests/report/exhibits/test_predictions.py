@@ -150,7 +150,7 @@ def spoiled(*path, value=None):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (spoiled("upgrades", 0, "change", value="luck=x2"), "'luck=x2' is not a change"),
+        (spoiled("upgrades", 0, "change", value="luck=x2"), "'luck=x2' is not one of the changes"),
         (spoiled("losses", 0, "loss", "shares", 2), "shares of a loss"),
         (spoiled("upgrades", 0, "base_s", value=0), "one of the times is not above 0"),
         (spoiled("validation", "trials", 0, "truth_s", value=0), "one of the times is not above 0"),

@@ -121,9 +121,7 @@ def plain(packed: BinaryIO, place: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def _zstd(packed: BinaryIO, copied: Path) -> Iterator[BinaryIO]:
     if shutil.which("zstd") is None:
-        raise ArchiveError(
-            f"it is compressed with zstd, which is not installed; {install_hint('zstd')}"
-        )
+        raise ArchiveError(f"it needs zstd, which is not installed; {install_hint('zstd')}")
     with copied.open("wb") as file:
         shutil.copyfileobj(packed, file)
     argv = [
@@ -233,9 +231,7 @@ class _Forward:
         self._header_bytes += len(data)
         self._budget.take_bytes(len(data))
         if self._header_bytes > 2 * MOST_HEADER_BYTES:
-            raise ArchiveError(
-                f"one of its entries has more than {self._header_bytes:,} bytes of headers"
-            )
+            raise ArchiveError(f"an entry has more than {self._header_bytes:,} bytes of headers")
         if _MANY_DIGITS.search(data):
             raise ArchiveError("one of its headers contains a number with hundreds of digits")
 
@@ -277,9 +273,7 @@ def harmless(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
     """
     parts = entry.name.split("/")
     if any(part in (".wh.", ".wh..", ".wh...") for part in parts):
-        raise ArchiveError(
-            f"its entry {entry.name[-80:]} is a deletion mark (.wh.) without the name of a file"
-        )
+        raise ArchiveError(f"its deletion mark {entry.name[-80:]} names no file")
     longest = max(len(os.fsencode(part)) for part in parts)
     if longest > LONGEST_NAME or len(entry.name) > LONGEST_PATH:
         raise ArchiveError(f"the path of its entry {entry.name[:80]}... is too long")
@@ -322,9 +316,7 @@ def repack(packed: BinaryIO, target: Path, budget: UnpackingBudget) -> None:
         with closing(tar):
             for entry in _entries(tar, forward):
                 if not any(is_kind(entry) for is_kind in _KINDS):
-                    raise ArchiveError(
-                        f"its entry {entry.name[-80:]} is of a type that cannot be unpacked"
-                    )
+                    raise ArchiveError(f"its entry {entry.name[-80:]} has an unsupported type")
                 safe_entry = harmless(entry)
                 if safe_entry is None:
                     continue
@@ -357,10 +349,7 @@ class ImageArchive:
                 if number >= MOST_MEMBERS:
                     raise ArchiveError(f"it has more than {MOST_MEMBERS:,} members")
                 if entry.issparse():
-                    raise ArchiveError(
-                        f"its member {entry.name[:80]} is a sparse file, which bareline does not"
-                        " read"
-                    )
+                    raise ArchiveError(f"its member {entry.name[:80]} is a sparse file")
                 members.setdefault(entry.name.removeprefix("./"), entry)
         return cls(file, members)
 
