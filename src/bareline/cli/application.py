@@ -67,7 +67,7 @@ def profile(
 
 
 def _print_profiles(profiling: ProfiledRun) -> None:
-    """Print the profiles of the launches on stderr, because stdout belongs to the program."""
+    """Print the paths of the profiles on stderr, because stdout belongs to the program."""
     if profiling.problem:
         print_error(profiling.problem)
     if len(profiling.launches) > 1:
@@ -266,7 +266,7 @@ def _targets(options: PredictOptions) -> Iterator[list[Target]]:
 
 
 def _read(path: Path) -> Records:
-    """Return the records of a run without its disturbed trials, whose number is printed."""
+    """Return the records of a run without its disturbed trials; print the number of these."""
     from bareline.analysis.numbers.disturbance import without_disturbed_trials
     from bareline.analysis.words.disturbance import exclusion_words
 

@@ -1,4 +1,4 @@
-"""The entry point of the command line; the modules that a verb imports do its work.
+"""The entry point of the command line.
 
 A group of verbs is a module with its own ``app``. `bareline.cli.tasks` lists the modules, and
 imports a module when one of its verbs is used. Imports are inside the functions of the verbs, so
@@ -54,7 +54,7 @@ app = typer.Typer(
 
 @cache
 def command() -> Any:
-    """Return click's command with all verbs."""
+    """Return the click command that contains all verbs."""
     return typer.main.get_command(app)
 
 
@@ -105,7 +105,7 @@ def _wrong_path(error: OSError) -> BarelineError:
 
 
 def _without_verbose(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments without ``--verbose``, which turns on codes of messages."""
+    """Return the arguments without ``--verbose``; if they had it, turn on codes of messages."""
     own_arguments = len(arguments)
     if "--" in arguments:
         own_arguments = arguments.index("--")
@@ -117,7 +117,12 @@ def _without_verbose(arguments: Sequence[str]) -> list[str]:
 
 
 def _refuse_two(arguments: Sequence[str]) -> None:
-    """Raise UsageError if an option that decides alone is given twice, as the last would win."""
+    """Refuse an option that is given twice and can have only one value.
+
+    Without this check, the last value would be used.
+
+    Raises UsageError: such an option is given twice.
+    """
     if arguments[:1] == ["profile"]:  # the options of the program may follow without --
         return
     ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
@@ -128,9 +133,9 @@ def _refuse_two(arguments: Sequence[str]) -> None:
 
 
 def _with_values(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments with values for options that may have none.
+    """Return the arguments, with the default value after each option that is given without a value.
 
-    Without this, click would use the next argument as the value.
+    Otherwise click would take the next argument for the value.
     """
     ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
     alone = {name: f"{name}={value}" for name, value in OPTIONAL_VALUES.items()}

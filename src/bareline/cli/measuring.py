@@ -1,4 +1,4 @@
-"""The measurement of the rest of a run, for `run`, `continue`, `ab` and `forecast`."""
+"""The measurement of a run's remaining trials, for `run`, `continue`, `ab` and `forecast`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def measure(
     stop_on_failure: bool = False,
     quiet: bool,
 ) -> TrialCounts:
-    """Measure the rest of a run with progress on stderr; exit with a code after an early end."""
+    """Measure the remaining trials of a run, with progress on stderr.
+
+    If the measurement ends early, exit with the code of the reason.
+    """
     from bareline.report.terminal.progress import progress_on
     from bareline.session.runner import execute
 

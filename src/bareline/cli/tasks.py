@@ -1,4 +1,4 @@
-"""The verbs by task, as in ``bareline --help``, each with its complete first sentence.
+"""The verbs by task, in the order of ``bareline --help``.
 
 The module of a verb is imported when the verb is used, because the import of all modules takes
 longer than many verbs.
@@ -66,7 +66,7 @@ def import_verbs() -> None:
 
 
 class Verbs(Mapping[str, Any]):
-    """The commands by verb; the module of a verb is imported at its first use.
+    """A mapping from verbs to commands, which imports the module of a verb at its first use.
 
     A command has the type `Any`, because newer versions of Typer contain a copy of click, whose
     classes differ from click's.

@@ -52,7 +52,7 @@ _PARTS = (
 
 
 def namespaces() -> Iterable[HostCheck]:
-    """Check that namespaces, and rate-limited links inside them, can be made."""
+    """Check that namespaces can be made, and links with a limited rate inside them."""
     privilege = find_privilege()
     root = privilege is Privilege.ROOT
     spoken = "root" if root else "an ordinary user, in a user namespace"
@@ -92,7 +92,10 @@ def guests() -> Iterable[HostCheck]:
 
 
 def kvm() -> Iterable[HostCheck]:
-    """Check that the kernel has a hypervisor, and that a guest was seen to boot with it."""
+    """Check that the kernel has a hypervisor.
+
+    No guest is booted. If a run has tried to boot a guest before, its result is used.
+    """
     from bareline.platforms.made.vm.preflight import known_verdict, module_behind
 
     verdict = known_verdict(cache_folder())
@@ -193,7 +196,7 @@ _FILE_SYSTEMS: tuple[FileSystem, ...] = (
 
 
 def file_systems() -> Iterable[HostCheck]:
-    """Check the requirements for mounts of each file system between hosts as namespaces."""
+    """Check for each file system that hosts in namespaces can mount it from each other."""
     for chosen in _FILE_SYSTEMS:
         try:
             check_here(chosen, root=os.geteuid() == 0, user_namespace=True, network=True)

@@ -1,6 +1,6 @@
 """Lines about a case: their common keys, and the files ``planned.jsonl`` and ``left_out.jsonl``.
 
-A case that was not planned for a platform is neither missing nor failed on the platform.
+With these files, a case that was not planned for a platform does not count as missing or failed.
 """
 
 from __future__ import annotations
@@ -82,7 +82,10 @@ def planned_line(platform: str, case: Case) -> str:
 def read_planned(
     text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, Any]
 ) -> tuple[str, Case]:
-    """Return platform and planned case of a line; parameters and errors as in `read_left_out`."""
+    """Return the platform and the planned case in a line of ``planned.jsonl``.
+
+    Raises ValueError: the line is damaged, or not declared in the run's header.
+    """
     line = _Planned.model_validate_json(text)
     return line.platform, case_of(line, probes, platforms)
 
@@ -96,7 +99,8 @@ def left_out_line(row: LeftOut) -> str:
 def read_left_out(text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> LeftOut:
     """Return the left-out case in a line.
 
-    Raises ValueError: the line is damaged, or not declared in the run's header.
+    Raises ValueError: the line is damaged, or its case or platform is not declared in the run's
+    header.
     """
     line = _LeftOut.model_validate_json(text)
     case = case_of(line, probes, platforms)

@@ -136,9 +136,10 @@ def from_line(
     platforms: Mapping[str, Any],
     wanted: Wanted | None = None,
 ) -> Record:
-    """Return the record in a line of a run; its header declares `probes` and `platforms`.
+    """Return the record in a line of ``records.jsonl``.
 
-    - `wanted`: the metrics whose samples the record shall contain; by default all metrics.
+    - `probes`, `platforms`: the declarations in the run's header.
+    - `wanted`: the metrics whose samples are read; by default all metrics.
 
     Raises ValueError: the line is damaged, or is not of the run; the message names the key.
     """

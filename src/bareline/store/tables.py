@@ -1,7 +1,8 @@
 """All records of a run as two tables: a row per trial, and a row per sample.
 
-A run may contain ten million samples, with gigabytes of text. The file is read in pieces, of which
-only compact columns are kept, because metric and point have few different values.
+A run may contain ten million samples in gigabytes of text. The file is read in pieces. Of each
+piece only compact columns are kept: metric and point are categorical, because they have few
+different values.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ _PIECE_BYTES = 4 << 20
 class Tables(NamedTuple):
     """The measurements of a run.
 
-    - `trials`: one row per trial, of the latest attempt only, in file order: "row" and the columns
-      of a line except its samples.
-    - `samples`: one row per sample: the "row" of its trial, metric and point (categorical), value,
-      caveats (null if it has none).
+    - `trials`: one row per trial, in the order of the file. If a trial was repeated, only its
+      latest attempt has a row. The columns are "row" and the keys of a line except its samples.
+    - `samples`: one row per sample. The columns are the "row" of its trial, metric and point
+      (categorical), value, and caveats (null if it has none).
     """
 
     trials: pl.DataFrame

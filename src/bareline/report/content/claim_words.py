@@ -50,7 +50,7 @@ def is_share(check: ClaimCheck) -> bool:
 
 
 def _share_span(bar: PrintedRange) -> str:
-    """Format a printed ratio below the peak as a share of the peak."""
+    """Format the range of a printed share of the peak."""
     ends = [f"{100 / end:.3g} %" for end in (bar.high, bar.low) if end]
     return " to ".join(dict.fromkeys(ends))
 

@@ -98,7 +98,7 @@ def _trials_of(cells: Sequence[Row], samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def _thinned(frame: pl.DataFrame, most_per_cell: int) -> pl.DataFrame:
-    """Keep `most_per_cell` rows of each cell, spread evenly over their order, with both ends."""
+    """Keep `most_per_cell` rows of each cell: the first, the last and even steps between."""
     order = pl.int_range(pl.len()).over("cell")
     size = pl.len().over("cell")
     last = (size - 1).clip(lower_bound=1)
@@ -110,7 +110,7 @@ def _thinned(frame: pl.DataFrame, most_per_cell: int) -> pl.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """The ratio of two cells over their `n` common blocks; no ratio if they share no block."""
+    """The ratio of two cells over the `n` blocks that both have; no ratio if `n` is 0."""
 
     ratio: Estimate | None
     n: int

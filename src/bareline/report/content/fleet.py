@@ -78,7 +78,7 @@ def survey_lines(survey: Survey) -> Iterator[str]:
 
 
 def method_words(survey: Survey) -> str:
-    """Describe how certain the list of deviations is."""
+    """Describe the chance of a false deviation in the list."""
     return (
         f"{survey.tests:,} nodes, links and switches were judged; the chance that any healthy one "
         "is named is at most 5 %, and the intervals are valid for all of them at once"

@@ -19,7 +19,7 @@ from bareline.vocabulary.place import Place
 
 @dataclass(frozen=True, slots=True)
 class PrintedValue:
-    """A published absolute value, and its printed `gain` over another value, "" without one.
+    """A published absolute value, and its `gain` over another value if one is printed, else "".
 
     - `part`: the table or figure that prints the value, as exhibits name it.
     """
@@ -32,7 +32,7 @@ class PrintedValue:
 
 
 def printed_values(roles: Mapping[str, RoleKeys], cell: Row) -> dict[str, PrintedValue]:
-    """Return the published values of a cell by platform of the run, each in its first printing."""
+    """Return the published value of a cell for each platform of the run that has one."""
     values: dict[str, PrintedValue] = {}
     for role in roles.values():
         if not role.platform:
@@ -101,7 +101,7 @@ def _factor_to(cell: Row, result: Result) -> Decimal | None:
 
 
 def _measures(study: PublishedStudy, result: Result, cell: Row) -> bool:
-    """Whether a result is a first printing of the metric of a cell."""
+    """Whether a result is a value of a cell's metric, and does not repeat an earlier result."""
     benchmark = study.benchmark(result.benchmark)
     return (
         benchmark is not None

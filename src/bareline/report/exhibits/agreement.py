@@ -1,8 +1,8 @@
 """The exhibit that compares users' own programs, e.g. OSU's and IMB's, with bareline's.
 
-``docs/method/mpi.md`` lists the corresponding benchmarks. OSU's latency and IMB's point-to-point
-benchmarks are means over a plain loop; the collectives of OSU and IMB are means over calls that are
-timed one by one.
+``docs/method/mpi.md`` lists the corresponding benchmarks. Their values are means: of OSU's latency
+and IMB's point-to-point benchmarks over a loop that is timed as a whole, of the collectives of OSU
+and IMB over calls that are timed one by one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _COUNTERPARTS: Mapping[tuple[str, str, str], tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A program on a platform, with the ratio of bareline's value to the program's at each size."""
+    """A program on a platform, with bareline's value divided by the program's at each size."""
 
     theirs: str
     ours: str
@@ -116,7 +116,7 @@ def _table(rows: Sequence[_Row]) -> Table:
 
 
 def _rows(document: Document, cells: Sequence[Row]) -> Iterator[_Row]:
-    """Yield a row for each program and platform of which both programs have values."""
+    """Yield a row for each user's program and platform that bareline also measured."""
     pairs = list(_pairs(document, cells))
     groups = grouped_by(pairs, lambda pair: (pair.their_name, pair.our_name, pair.platform))
     for group in groups.values():
@@ -208,7 +208,7 @@ def _program(place: Place) -> str:
 def _our_place(cell: Row) -> Place | None:
     """Return the place of bareline's probe that measures the same as a cell of a user's program.
 
-    The place has no parameters. None if no probe measures the same.
+    The place has no parameters. The result is None if no probe measures the same.
     """
     place = cell.place
     program = _program(place)

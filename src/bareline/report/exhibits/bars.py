@@ -89,7 +89,7 @@ class _Bars:
     """A painter of one figure's cells as bars that begin at zero.
 
     - `write`: formats the number at the end of a bar.
-    - `parts`: the parts of each total; a bar without parts is one piece.
+    - `parts`: for a bar that is divided into pieces, the parts of its total.
     """
 
     chosen: Panel
@@ -112,7 +112,8 @@ class _Bars:
     def _names(self) -> Sequence[str]:
         """Return the platforms on which cells of the figure were planned.
 
-        A study may give a probe to some roles only. Then nothing is missing on the other platforms.
+        A study may plan a probe for some of its platforms only. Then the figure has no "missing"
+        bars for the other platforms.
         """
         planned = self.chosen.planned
         return [name for name in self.chosen.document.names if name in planned]
@@ -175,7 +176,7 @@ class _Bars:
         return marks
 
     def _printed_parts(self, cell: Row, base: Row) -> Iterator[PrintedMark]:
-        """Yield the position at which a published ratio would end each part of a bar."""
+        """Yield marks where the parts of a bar would end if they had their published ratios."""
         bases = self._parts_of(base)
         start = 0.0
         for index, value in enumerate(self._parts_of(cell)[: len(bases)]):
@@ -189,14 +190,14 @@ class _Bars:
 
 
 def _changed(value: float, point: PublishedPoint, cell: Row) -> float:
-    """Return the baseline's value, made worse by a published ratio."""
+    """Return the baseline's value made worse by a published ratio: divided for a rate."""
     if cell.rate:
         return value / point.middle
     return value * point.middle
 
 
 def medians(chosen: Panel, write: WriteValue = _median_text, parts: Parts | None = None) -> Drawing:
-    """Return the drawing of bars from zero, with the trials behind them and published values."""
+    """Return the drawing of bars from zero, with dots of trials and marks of published values."""
     dots = grouped_by(chosen.trials.dots, lambda dot: dot.cell)
     return _Bars(chosen, write, parts or {}, dots).drawing()
 
@@ -281,7 +282,7 @@ def _by_rule(chosen: Panel, row: TableRow, base: Row | None) -> TableRow:
 
 
 def _with_loss(cell: Row, unit: Scale) -> str:
-    """Format a value and its loss: for a rate in percent, for a time as times the baseline's."""
+    """Format a value and its loss: for a rate in percent, for a time as a ratio to the baseline."""
     value = unit.show(cell.median)
     if cell.verdict is Verdict.NOT_COMPARABLE:
         return f"{value}  ({verdict_word(cell.verdict)})"

@@ -1,4 +1,4 @@
-"""The exhibit on a simulated platform's calibration, and its distance from the measurements."""
+"""The exhibit on a simulated platform's calibration, with its errors against measurements."""
 
 from __future__ import annotations
 

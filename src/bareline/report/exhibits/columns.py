@@ -1,7 +1,7 @@
 """Common columns of the tables of cells: values, ratios by a publication's rule, and verdicts.
 
-The columns that name a row come first. Then come its ratio and verdict, which are the purpose of
-the table, then the published values, then the values of which the ratio is made.
+The first columns name the row. Its ratio and verdict follow, which are the purpose of the table,
+then the published values. The last columns are the values that the ratio divides.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class CellRows(Rows[R]):
         *,
         interval: bool = True,
     ) -> Self:
-        """Add a column of figures with the caveats of the rows' cells."""
+        """Add a column of figures, each with the caveats of its row's cell as footnotes."""
         head = "95 %" if interval else ""
 
         def caveats(row: R) -> tuple[Caveat, ...]:
@@ -90,7 +90,7 @@ class CellRows(Rows[R]):
         return self.estimate(title, estimate, write, interval=head, caveats=caveats)
 
     def median(self, title: str, scale: Scale, *, interval: bool = True) -> Self:
-        """Add the column of the medians, with their intervals."""
+        """Add the column of the medians and, if `interval`, the column of their intervals."""
         head = scale.titled(title)
         return self.doubted(head, lambda row: self.cell(row).value, scale.show, interval=interval)
 
@@ -114,7 +114,7 @@ class CellRows(Rows[R]):
         title: str = "published ratio",
         write: Callable[[PublishedPoint], str] = attrgetter("factor"),
     ) -> Self:
-        """Add a column of the published ratios for the rows' cells, unless there are none."""
+        """Add a column of the published ratios of the rows' cells; no column if there are none."""
         ratios = [points_of(points, cell) for cell in self.cells]
         if not any(ratios):
             return self
@@ -170,9 +170,10 @@ def graded(verdict: Verdict | None, grade: Grade | None, *, few_boots: bool) -> 
 
 
 def cells_table(chosen: Panel) -> Table:
-    """Return a table of cells of one unit: varying parameters, platform, value, ratio, verdict.
+    """Return a table of cells of one unit: varying parameters, platform, ratio, verdict, value.
 
-    Cells of several probes begin with their benchmark, cells of several metrics with their metric.
+    The first column is the benchmark if there are several probes. The next one is the metric if
+    there are several metrics.
     """
     cells = chosen.cells
     order = _CellOrder.of(cells, chosen.x)

@@ -48,7 +48,7 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _list(fleet_survey: Survey, spec: ExhibitSpec) -> Figure:
-    """Return the list of deviations, worst first, with the gaps of the survey and its method."""
+    """Return the list of deviations, worst first, with the survey's method and missing nodes."""
     head, *lines = survey_lines(fleet_survey)
     notes = [f"{sentence_case(line)}." for line in survey_gaps(fleet_survey)]
     notes.append(f"{method_words(fleet_survey)}.")

@@ -262,7 +262,10 @@ class _Relatives:
 
 
 def _most_published(chosen: Panel, platforms: Sequence[str]) -> int | None:
-    """Return the index of the platform with most published ratios; None if all are large."""
+    """Return the index of the platform with most published ratios.
+
+    None if there are so few platforms that all panels are drawn large.
+    """
     if len(platforms) <= ALL_LARGE:
         return None
     counts = Counter(point.platform for point in chosen.published)

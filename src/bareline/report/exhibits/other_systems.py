@@ -1,4 +1,4 @@
-"""Published ratios of two systems, other than a platform of the run and its baseline."""
+"""Published ratios that do not compare a platform of the run with the run's baseline."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from bareline.vocabulary.verdicts import Verdict
 class OtherSystem:
     """A published ratio of two systems that are not a platform of the run and its baseline.
 
-    - `probe`: the probe, if several probes measure the benchmark.
-    - `measured`: the ratio that the run measured for the same two systems, by the exhibit's rule.
+    - `probe`: the probe if several probes measure the benchmark, else "".
+    - `measured`: the ratios that the run measured for the same two systems, computed by the
+      exhibit's rule; "" if there are none.
     """
 
     study: PublishedStudy
@@ -34,7 +35,7 @@ class OtherSystem:
 
     @property
     def benchmark(self) -> str:
-        """The name of the published benchmark with its metric, and the probe."""
+        """The name of the published benchmark, its metric, and `probe` if it is set."""
         metric = self.ratio.metric.replace("_", " ")
         name = f"{self.ratio.benchmark}, {metric}"
         if not self.probe:
@@ -116,7 +117,10 @@ class _OtherSystems:
         return "; ".join(texts)
 
     def _about(self, ratio: PublishedRatio) -> list[Row]:
-        """Return the cells at a published ratio's place; if none is there, all of its quantity."""
+        """Return the cells that measure a published ratio's quantity at the place of the ratio.
+
+        If no cell is at this place, return the cells at all places.
+        """
         about = [cell for cell in self.cells if speaks_of(ratio, cell.place)]
         there = [cell for cell in about if same_place(ratio, cell.place)]
         return there or about

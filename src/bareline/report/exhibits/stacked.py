@@ -48,7 +48,8 @@ def _stacked(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 def _with_printed_parts(document: Document) -> Document:
     """Return the document, in which published times of computation also apply to parts of bars.
 
-    Publications print the time that a program computes; the parts are the means over its ranks.
+    Publications print the time that a program computes. The part of a bar is a different metric:
+    the mean of the computing times of the ranks.
     """
     again = []
     for point in document.published:
@@ -62,7 +63,7 @@ def _with_printed_parts(document: Document) -> Document:
 
 
 def _divided(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
-    """Yield a panel for each layer, with the totals of which all parts are known."""
+    """Yield a panel for each layer, with the total times of which all parts are known."""
     cells: list[Row] = []
     for metric in _METRICS:
         of_metric = spec.model_copy(update={"metric": metric})
@@ -109,7 +110,7 @@ def _of_several_probes(
 
 
 def parts_of(cells: Iterable[Row]) -> Parts:
-    """Return the parts of each total of which all parts are known."""
+    """Return the parts of each total time of which all parts are known."""
     medians = {(cell.platform, cell.place): cell.median for cell in cells}
     parts: dict[tuple[str, Place], list[float]] = {}
     for platform, place in medians:

@@ -1,4 +1,4 @@
-"""The exhibit of every single trial, by time or by value, as the studies print bandwidth trials."""
+"""The exhibit that lists every single trial, sorted by time or by value."""
 
 from __future__ import annotations
 
@@ -44,8 +44,9 @@ _MOST_TICKS = 10
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """A column of trials: values, second counts, median, and marks in the unit of the row.
+    """A column of trials: their values, their counts, the median (`foot`), and their marks.
 
+    - `counts`: retransmissions of each trial, if the probe counts them.
     - `places`: the number of the trial of each mark, from 1 on.
     """
 
@@ -173,7 +174,7 @@ def _table(listings: Sequence[_Listing]) -> Table:
 
 
 class _Inks:
-    """The colour of each platform, and of the published platforms without a platform here."""
+    """The colour of each platform, and of published platforms that no platform represents."""
 
     def __init__(self, document: Document, cells: Sequence[Row]) -> None:
         self.looks = looks(document.names)

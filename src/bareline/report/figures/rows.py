@@ -78,7 +78,11 @@ Part = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class PrintedMark:
-    """A published value, its tooltip, and the place of its measurement if that differs."""
+    """A published value and its tooltip.
+
+    - `elsewhere`: where the value was measured, if the run measured on different ranks or nodes;
+      else "".
+    """
 
     value: float
     tip: str
@@ -87,9 +91,11 @@ class PrintedMark:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A platform's row in a group: its bar, or in `text` the reason why there is no bar.
+    """A platform's row in a group: its bar, or the reason why it has none.
 
-    - `dots`, `printed`: trials and published values.
+    - `text`: the number at the end of the bar; without a bar, the reason.
+    - `dots`: the trials.
+    - `printed`: the published values.
     - `parts`: the lengths of the parts of the bar, beginning at zero.
     """
 
@@ -191,7 +197,7 @@ def _bar_row(bar: Bar, y: float, look: MarkLook) -> Datum:
 
 
 def _pieces(bar: Bar, row: Datum) -> Iterator[Datum]:
-    """Yield the pieces of a bar; a bar without parts has one piece."""
+    """Yield the pieces of a bar: its parts, or one piece if it has no parts."""
     if bar.shown is None:
         return
     silent = dict(row)
@@ -247,7 +253,7 @@ class _BarLayers:
             yield boxes(pieces, self.x, self.top, **style)
 
     def _values(self) -> Iterator[Chart]:
-        """Yield the interval of each bar, as a line at its value, and the number."""
+        """Yield the interval of each bar, a line at its value, and the number at its right."""
         bars = self.rows["drawn"]
         reach: Style = {"x": value_axis(self.ticks, "lo"), "x2": "hi", "strokeWidth": 1.6}
         yield layer("rule", bars, **reach, y=self.up, color=colour("ink"))
@@ -267,7 +273,7 @@ class _BarLayers:
     def _printed(self) -> Iterator[Chart]:
         """Yield the published values and the places where they were measured.
 
-        A value is pale if it was measured at a place that differs from the run's.
+        A value is pale if it was measured on other ranks or nodes than the run's.
         """
         places = grouped_by(self.rows["published"], lambda row: row["beside"])
         here = places.pop("", None)
@@ -283,7 +289,7 @@ class _BarLayers:
     def _named_place(self, rows: Rows, letters: int) -> Chart:
         """Write the name of a place next to one of its marks, if possible where no bar is below.
 
-        If the numbers would overlap with the words, the words are left of their mark.
+        If there is no room at the right of the mark, the name is at its left.
         """
         low, high = self.ticks.domain
         px = self.plot_px / (high - low)
@@ -379,7 +385,7 @@ def _marks_at(y: float, marks: Iterable[Mark], ink: Mapping[str, str]) -> list[D
 
 
 def _median(marks: Rows) -> Iterator[Datum]:
-    """Yield a vertical line at the median of marks; none if there are no marks or it is zero."""
+    """Yield a vertical line at the median of marks; none without marks, or for a median of zero."""
     if not marks:
         return
     middle = median(mark["x"] for mark in marks)

@@ -132,7 +132,7 @@ _UNIT = re.compile(
 
 
 def unbroken(text: str) -> str:
-    """Return a text in which no line break separates a number and its unit, or a change's arrow."""
+    """Return a text with hard spaces between numbers and units, and around arrows."""
     return _UNIT.sub("\u00a0", text).replace(" → ", "\u00a0→\u00a0")
 
 
@@ -166,7 +166,10 @@ def _set(sentence: Sentence) -> Markup:
 
 
 def _set_part(part: Part, text: str) -> Markup:
-    """Return the HTML of a part of a sentence; leads and names of platforms are not changed."""
+    """Return the HTML of a part of a sentence.
+
+    `text` replaces the text of the part, except for a lead and the name of a platform.
+    """
     match part:
         case Lead():
             return Markup('<span class="lead">{}</span>').format(part.name)
@@ -188,10 +191,12 @@ _TOKENS = re.compile(f"{_SKIPPED}|{_NAMES}|<[^>]*>", re.DOTALL)
 
 
 def link_terms(page: str) -> str:
-    """Return the HTML of a section with the first occurrence of each term linked to the glossary.
+    """Return the HTML of a page in which terms are linked to the glossary.
 
-    - `page`: HTML from the page's template, in which texts and attributes are escaped, so that
-      ``<`` and ``>`` occur only at the ends of tags.
+    In each section, only the first occurrence of a term is a link.
+
+    - `page`: HTML from the page's template. Its texts and attributes must be escaped, so that ``<``
+      and ``>`` occur only at the ends of tags.
     """
     begin = page.index("<main")
     end = page.index('<section id="glossary">')

@@ -27,7 +27,7 @@ _ANSWER_S = 60.0
 
 
 class StepLines:
-    """Progress lines for long work other than a run: the current step, and the expected end."""
+    """Progress lines for long work other than a run: the current step, and the time left."""
 
     def __init__(self, step: str, console: Console) -> None:
         self._step = step
@@ -56,7 +56,7 @@ def _say(console: Console, text: str, style: str = "") -> None:
 
 
 class PlainProgress:
-    """Progress lines for logs: platforms that come up, the running trial, and every failure."""
+    """Progress lines for logs: events of platforms, the running trial, and every failure."""
 
     def __init__(self, console: Console, *, stop_on_failure: bool = False) -> None:
         self._console = console
@@ -89,7 +89,7 @@ class PlainProgress:
         self._say(f"trial {position} of {self._planned}: {where} ({times})")
 
     def repeat(self, trial: Trial, number: int, repeats: int) -> None:
-        """Print the trial that is repeated; it does not belong to the trials of the plan."""
+        """Print the repetition that runs now; repetitions are not trials of the plan."""
         self._say(f"repeat {number} of {repeats}: {trial.case.label} on {trial.platform}")
 
     def finished(self, record: Record) -> None:
@@ -182,7 +182,7 @@ def failure_line(record: Record) -> str:
 
 
 class _LogLines(logging.Handler):
-    """A log handler that prints, e.g., that a part of bareline is built, and why it waits."""
+    """A handler that prints log messages, e.g. that a part of bareline is built."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(logging.INFO)

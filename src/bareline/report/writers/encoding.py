@@ -1,4 +1,7 @@
-"""Output on streams that cannot print every character: similar characters instead of errors."""
+"""Output on streams that cannot print every character.
+
+Similar characters are printed, so that no error occurs.
+"""
 
 from __future__ import annotations
 
