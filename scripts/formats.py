@@ -16,10 +16,11 @@ DATA = ROOT / "tests" / "formats"
 HEAD = """# Formats that `import` reads
 
 This page is for users who want to know which outputs `bareline import` was tested with.
-It lists each format with the number of files and trials of the test data in which it was seen, and with
-the versions that the outputs print. [Import existing outputs](../how-to/import.md) describes the result
-of an import. Formats of the package `bareline-contrib` are not counted. `scripts/formats.py` writes this
-page from `tests/formats`; a test compares both.
+It lists each format with the number of files and trials of the test data in which it was seen,
+and with the versions that the outputs print.
+[Import existing outputs](../how-to/import.md) describes the result of an import.
+Formats of the package `bareline-contrib` are not counted.
+`scripts/formats.py` writes this page from `tests/formats`; a test compares both.
 
 | format | programs and versions | files | trials | versions seen | parameters seen in cases |
 |---|---|---|---|---|---|
