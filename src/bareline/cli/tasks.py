@@ -54,7 +54,7 @@ TASKS: Mapping[str, Mapping[str, str]] = {
     },
     "Extend": {"new": "template", "probes": "catalogue", "studies": "catalogue"},
 }
-#: Longer than any sentence: none is cut off, lines are wrapped.
+#: A limit longer than any sentence, so that the help wraps sentences and does not cut them.
 _WHOLE = 1000
 
 

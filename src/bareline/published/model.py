@@ -16,7 +16,7 @@ from bareline.published.findings import ClaimCheck, PublishedFinding
 from bareline.published.quantities import UNITS, Condition
 from bareline.vocabulary.model import Better
 
-#: Kinds of published values: measured itself, or relative to a baseline.
+#: Kinds of published values: the measured value ("absolute"), or a comparison with a baseline.
 Kind = Literal["absolute", "factor", "percent_decrease", "percent_increase", "efficiency"]
 #: The baseline of a share of the hardware's limit; no platform of a document has this name.
 PEAK = "peak"

@@ -59,8 +59,8 @@ from bareline.vocabulary.files import (
 from bareline.vocabulary.model import Case, Record
 from bareline.vocabulary.platform import LeftOut
 
-#: Most that is read of another user's records: half a gigabyte is needed to compare so much, where
-#: samples are as short as can be.
+#: The largest file of another user's records that is read. A comparison of such a file with the
+#: shortest possible samples takes half a gigabyte of memory.
 MOST_FOREIGN_BYTES = 128 << 20
 #: The content of a run directory; none may be a symbolic link when it is written to.
 _CONTENT = (

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 _OPTIONAL = (
     "nodes", "profile", "pinning", "layout", "stage", "reason", "session", "boot", "foreign_cores",
 )  # fmt: skip
-#: Least value of the columns that count.
+#: Least values of the columns that contain counts.
 _LEAST = {
     **dict.fromkeys(("trial", "block", "ranks"), 0),
     **dict.fromkeys(("attempt", "threads", "nodes", "session", "boot"), 1),
 }
-#: Text that is read at once: nested in a frame it takes some ten times as much.
+#: Size of a piece of text; as a nested frame, it takes about ten times as much memory.
 _PIECE_BYTES = 4 << 20
 
 

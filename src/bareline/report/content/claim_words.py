@@ -14,7 +14,7 @@ from bareline.report.content.claim_rows import ClaimMark, PrintedRange
 from bareline.vocabulary.units import count, listing, plain
 
 _BETTER = " times better"
-#: Programs whose ratios are all written in a row; of more, the least and the greatest.
+#: With at most this many programs, all ratios are written; else the least and the greatest.
 _FEW = 4
 
 

@@ -280,7 +280,7 @@ class _Tried:
             dots += marks_of(self.check, vote)
         first = _bar(self.check, self.first, begin_losses)
         last = _bar(self.check, self.last, losses)
-        # It must never pass for a measured time.
+        # A simulated time must never look like a measured time.
         simulated = "simulated" if any(loss.simulated for loss in losses) else ""
         reasons = (simulated, self.outcome.reason, disagreement(self.check, votes))
         return ClaimRow(

@@ -13,7 +13,7 @@ from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.content.document import Document
 from bareline.stats.ratio import paired_ratio
 
-#: Dots that a cell has at least, or none has any: smallest and largest; its mark is between.
+#: The least number of dots of a cell (its two ends). If there is no room for them, no cell has any.
 _FEWEST = 2
 
 #: The columns that distinguish the cells of one probe and metric, except the platform.

@@ -27,12 +27,12 @@ from bareline.vocabulary.nodeset import numbers_text, unfold_numbers
 from bareline.vocabulary.rows import row_of
 
 PlatformFacts = Mapping[str, Scalar]
-#: The values of a fact by the node that reports it; None where only this node lacks it.
+#: The values of a fact by the node that reports it; None if only this node lacks the fact.
 NodeValues = Mapping[int, Scalar | None]
 #: The values of each fact on a platform's nodes.
 _FactsByNode = dict[str, dict[int, Scalar | None]]
 
-#: How many values of other nodes are written before the rest is only counted.
+#: The largest number of values of other nodes that are written; further values are counted.
 _MOST_VALUES = 4
 
 

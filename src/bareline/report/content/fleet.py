@@ -23,7 +23,7 @@ _QUANTITIES: Mapping[tuple[str, str], str] = {
     ("mpi.each_pair", "pair_latency"): "latency",
     ("mpi.each_pair", "pair_bandwidth"): "bandwidth between nodes",
 }
-#: How many links are named before the rest is only counted.
+#: The largest number of links that are named; further links are counted.
 _MOST_LINKS = 20
 
 

@@ -185,7 +185,7 @@ def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
 def agrees(printed: Mapping[str, Condition], place: Place) -> bool:
     """Whether the sizes, modes and placement that are known of a place agree with `printed`."""
     coordinates = place.coordinates
-    # How many there are is the other system's, but one is not many (InfiniCloud, Table 4).
+    # The number of directories is not compared, but one is never compared with several.
     if ("directories" in printed) != ("directories" in coordinates):
         return False
     if not _agrees_on_nodes(printed.get("placement"), place):

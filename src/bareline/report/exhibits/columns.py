@@ -153,7 +153,7 @@ class CellRows(Rows[R]):
 
 def _ratio(cell: Row) -> Field:
     if cell.verdict is None:
-        # The baseline, or a metric without a good direction, which is never compared.
+        # This is the baseline, or a metric without a better direction, which is never compared.
         if cell.metric.better == "none":
             return Field("")
         return Field("1", 1.0, tone="muted")
@@ -282,7 +282,7 @@ class _Columns:
         self.rows.ratio()
 
     def _verdict(self) -> None:
-        # A verdict is of bareline's own ratio, not of one that a publication's rule makes.
+        # A verdict belongs to bareline's own ratio, and not to a ratio by a publication's rule.
         if not self.is_ruled:
             self.rows.verdict()
 

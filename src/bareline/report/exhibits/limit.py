@@ -26,7 +26,7 @@ from bareline.vocabulary.units import listing, percent_tenths
 
 #: The demands of a program, by metric, and the resource that then limits it.
 DEMANDS = {"arithmetic": "arithmetic", "traffic": "memory bandwidth"}
-#: The most that a platform gives: a cell's value so many times.
+#: The most that a platform gives: a cell, and the factor by which its value is multiplied.
 _Limit = tuple[Row, float]
 
 

@@ -68,7 +68,7 @@ class _OtherSystems:
         self.spec = spec
         self.cells = select(document, spec)
         self.probes = {cell.place.probe for cell in self.cells}
-        #: The platforms of the run that represent each published one.
+        #: The platforms of the run that represent each published platform.
         self.cast: dict[str, set[str]] = {}
         for role in document.roles.values():
             for name in role.published:

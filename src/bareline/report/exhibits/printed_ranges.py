@@ -21,7 +21,7 @@ from bareline.published.catalogue import conditions
 from bareline.report.content.published import PublishedPoint
 from bareline.vocabulary.units import plain
 
-#: A single printed number is taken for this range around it: it was read off or rounded.
+#: A printed number becomes a range by this factor, because it was read off a figure or rounded.
 SINGLE = 1.25
 
 

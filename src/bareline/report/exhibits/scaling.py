@@ -35,7 +35,7 @@ from bareline.vocabulary.model import Layer, parse_point
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import count, listing
 
-#: Layers whose probes solve a problem, which more ranks are to solve sooner.
+#: Layers whose probes solve a problem that more ranks should solve sooner.
 PROGRAMS = (Layer.COMPUTE, Layer.NPB, Layer.APP)
 
 

@@ -218,11 +218,11 @@ EXHIBIT = Exhibit(
 )
 
 
-#: A value of each step, as a row of a layer; None where it has none.
+#: The value of each step as a row of a layer; None for a step without a value.
 _Steps = Sequence[Datum | None]
 HEIGHT_PX = 230
 _CHARACTER_PX = 6.6
-#: From a tread to the number over or under it.
+#: The distance between a tread and the number above or below it.
 _NUMBER_PX = 11
 
 

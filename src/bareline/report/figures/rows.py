@@ -162,7 +162,7 @@ class _BarLayout:
         self.rows[kind].append(row)
         self.rows["pieces"] += _pieces(bar, row)
         for index, (x, tip) in enumerate(bar.dots):
-            # The golden ratio spreads neighbours without any pattern or chance.
+            # Multiples of the golden ratio spread neighbouring dots without a visible pattern.
             share = (index * 0.618034) % 1
             height = y + (share - 0.5) * 9
             self.rows["trials"].append({"x": x, "y": height, "colour": look.colour, "tip": tip})
@@ -282,7 +282,7 @@ class _BarLayers:
         if places:
             elsewhere = [row for row in self.rows["published"] if row["beside"]]
             yield diamonds(elsewhere, self.x, self.up, opacity=PALE)
-        # Written once in a panel: most are of one place.
+        # A place is written once in a panel, because most values are from the same place.
         for words, rows in places.items():
             yield self._named_place(rows, len(words))
 

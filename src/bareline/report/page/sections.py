@@ -23,7 +23,7 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import count
 
-#: A fact that a reader must know of this layer's figures before the first of them.
+#: A fact that a reader must know before the first figure of the NPB layer.
 _NPB_NOTE = (
     "Rates are nominal: NPB's operation count of the problem class over the time, as in NPB. "
     "bareline's programs execute fewer of the counted operations where the mathematics permits (LU "

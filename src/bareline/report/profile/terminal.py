@@ -40,7 +40,7 @@ _CALLS = 12
 #: Rows of a table of call sites, and of the sizes of one call.
 _SITES = 8
 _SIZES = 8
-#: From nothing to the most bytes, on a logarithmic scale.
+#: Shades from no bytes to the most bytes, on a logarithmic scale.
 _SHADES = " ░▒▓█"
 P = TypeVar("P", CallPair, SitePair)
 

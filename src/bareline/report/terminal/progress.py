@@ -18,11 +18,11 @@ from bareline.report.writers.console import clean
 from bareline.vocabulary.model import Failed, Record, Trial
 from bareline.vocabulary.units import count, format_duration
 
-#: Plain lines come at most this often, so that a log of a long run stays readable.
+#: The least time between two plain lines, so that a log of a long run stays readable.
 _LINE_EVERY_S = 10.0
-#: Steps of work of some seconds are printed more often; work that ends sooner prints nothing.
+#: The least time between two steps of long work. Work that ends sooner prints nothing.
 _STEP_EVERY_S = 2.0
-#: The user may not be there to answer: then the run goes on, as it does without a terminal.
+#: Longest wait for the user's answer; then the run goes on, as without a terminal.
 _ANSWER_S = 60.0
 
 
