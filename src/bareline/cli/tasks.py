@@ -59,7 +59,7 @@ _WHOLE = 1000
 
 
 def import_verbs() -> None:
-    """Import the modules of all verbs, which declare the outputs of the verbs."""
+    """Import the modules of all verbs; the import declares the outputs of the verbs."""
     for verbs in TASKS.values():
         for module in verbs.values():
             import_module(f"bareline.cli.{module}")

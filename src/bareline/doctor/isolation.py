@@ -162,7 +162,7 @@ def adapters() -> Iterable[HostCheck]:
 
 
 def runtimes() -> Iterable[HostCheck]:
-    """Check the installed container runtimes; one check lists all missing runtimes."""
+    """Yield a check for each installed container runtime, and one check for all missing ones."""
     missing = []
     for runtime in known_runtimes().values():
         if find_program(runtime.program) is None:

@@ -63,7 +63,7 @@ class Printed(_Table):
 
     @property
     def ends(self) -> tuple[Decimal | None, Decimal | None]:
-        """The least and the greatest value that the number allows; None for an open end."""
+        """The least and the greatest value of the printed number; None for an open end."""
         if self.value is not None:
             return self.value, self.value
         if self.bound == "at_most":
@@ -365,7 +365,7 @@ class PublishedStudy(_Table):
         return {part.id: part for part in self.parts}[name]
 
     def platform(self, name: str) -> PublishedPlatform | None:
-        """Return the platform with an id; None for a platform that the document only mentions."""
+        """Return the platform with an id; None if it has no entry."""
         return next((row for row in self.platforms if row.id == name), None)
 
     def benchmark(self, name: str) -> Benchmark | None:

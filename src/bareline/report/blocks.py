@@ -224,7 +224,7 @@ Words = str | Sentence
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Sentences, each as a paragraph or as an item of a list."""
+    """Sentences. Each sentence is a paragraph or an item of a list."""
 
     sentences: tuple[Words, ...]
     kind: Literal["paragraphs", "list", "headline"] = "paragraphs"

@@ -227,7 +227,7 @@ class CalibrationKeys(_Table):
 
     - `curve`: points, each with the message size in bytes and the one-way time in s.
     - `checks`: comparisons, each with probe, ranks, parameters, unit, measured and simulated value.
-    - `error`: the median relative error of the probe with the largest one.
+    - `error`: the largest of the probes' median relative errors.
     - `source`: origin of the curve.
     """
 

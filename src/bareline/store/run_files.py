@@ -113,8 +113,8 @@ _LARGEST_COST_BYTES = 1 << 20
 class RunFiles:
     """The files of a run directory except the records.
 
-    A read raises StoreError if a file is damaged; an incomplete last line is no damage. A write
-    raises StoreError if the disk is full or fails.
+    A read raises StoreError if a file is damaged; an incomplete last line does not count as damage.
+    A write raises StoreError if the disk is full or fails.
     """
 
     def __init__(self, path: Path, header: Header) -> None:

@@ -100,7 +100,7 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
 def _check_trials(
     frame: pl.DataFrame, probes: Mapping[str, Any], platforms: Mapping[str, Any]
 ) -> None:
-    """Check the columns by the same rules as `from_line` checks a line."""
+    """Check the columns with the rules that `from_line` applies to a line."""
     import polars as pl
 
     for name, least in _LEAST.items():

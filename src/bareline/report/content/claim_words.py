@@ -84,7 +84,7 @@ def marks_of(check: ClaimCheck, vote: Vote) -> Iterator[ClaimMark]:
 
 
 def measured_words(check: ClaimCheck, votes: Sequence[Vote]) -> str:
-    """Format the measured ratios: all of them if there are few, else the least and the greatest."""
+    """Format the measured ratios: all ratios of few programs, else the least and the greatest."""
     if not votes:
         return ""
     if len(votes) == 1:

@@ -32,7 +32,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """The drawn trials of a panel, and the number of all its trials."""
+    """The drawn trials of a panel, and the number of its drawn and omitted trials."""
 
     dots: tuple[Dot, ...]
     trials: int
@@ -85,7 +85,7 @@ def trial_dots(document: Document, cells: Sequence[Row], most: int | None = None
 
 
 def _trials_of(cells: Sequence[Row], samples: pl.DataFrame) -> pl.DataFrame:
-    """Return the samples of the cells, each with the number of its cell."""
+    """Return the samples of the cells; the column "cell" has the index of a sample's cell."""
     columns: dict[str, Sequence[object]] = {}
     for name in _PLACE:
         columns[name] = [getattr(cell.place, name) for cell in cells]

@@ -127,7 +127,8 @@ def to_rows(platforms: Mapping[str, PlatformFacts]) -> list[Fact]:
 def _by_node(facts: PlatformFacts) -> _FactsByNode:
     """Return facts by key and node.
 
-    Nodes other than node 0 have only the values that differ; None marks a value that a node lacks.
+    Node 0 has all values; every other node has only the values that differ from node 0. None marks
+    a value that a node lacks.
     """
     by_key: _FactsByNode = {}
     for key, value in facts.items():

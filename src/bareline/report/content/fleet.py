@@ -28,7 +28,7 @@ _MOST_LINKS = 20
 
 
 def measure_words(measured: FleetMetric) -> str:
-    """Name the quantity that was measured of each node or pair of nodes."""
+    """Name the quantity that was measured on each node or pair of nodes."""
     name = f"{measured.probe} {metric_name(measured.metric)}"
     quantity = _QUANTITIES.get((measured.probe, measured.metric)) or name
     return f"{quantity} ({measured.params})" if measured.params else quantity

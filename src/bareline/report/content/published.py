@@ -174,8 +174,8 @@ def _is_whole(value: object) -> TypeGuard[int]:
 def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
     """Whether a ratio is printed for the quantity of a place: probe, metric, sizes, modes.
 
-    The numbers of ranks and nodes are not compared here (see `same_place`), but a ratio from inside
-    a node never applies between nodes.
+    The numbers of ranks and nodes are not compared (`same_place` compares them), but a ratio from
+    inside a node never applies between nodes.
     """
     if not ratio.measured_by(place.probe) or ratio.probe_metric != place.metric:
         return False

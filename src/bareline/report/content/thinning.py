@@ -166,7 +166,7 @@ def _thinned(places: pl.DataFrame, most: int) -> tuple[pl.DataFrame, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """The number of values of a parameter, and how many of them are shown."""
+    """The number of a parameter's values, and the number of shown values."""
 
     shown: int
     values: int

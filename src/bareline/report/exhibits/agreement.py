@@ -249,7 +249,7 @@ class _Pair:
 
 
 def _references(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    """Yield a table for each probe and metric of users' programs that have a counterpart here."""
+    """Yield a table for each probe and metric of users' programs that bareline also measures."""
     pairs = list(_reference_pairs(document, spec))
     groups = grouped_by(pairs, lambda pair: pair.reference.place.series[:2])
     for (probe, metric), group in groups.items():

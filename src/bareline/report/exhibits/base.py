@@ -244,7 +244,7 @@ class TableRow:
 
 
 def cells_of(rows: Iterable[TableRow]) -> list[Row]:
-    """Return the cells of rows."""
+    """Return the cell of each row."""
     return [row.cell for row in rows]
 
 

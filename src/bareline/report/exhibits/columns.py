@@ -129,7 +129,10 @@ class CellRows(Rows[R]):
         return self.fields(title, fields, "text")
 
     def printed_values(self, document: Document, parts: Collection[str]) -> Self:
-        """Add the values that `parts` of publications print, for the baseline and the platform."""
+        """Add columns with the printed values of the baseline and of the platform.
+
+        - `parts`: the parts of publications that print the values.
+        """
         if not parts:
             return self
 

@@ -129,7 +129,8 @@ def _launches(cell: Row, samples: pl.DataFrame) -> Launches:
 def each_rank(place: Place, growing: Collection[str]) -> Place:
     """Return a place with its growing parameters divided by its ranks.
 
-    The cases of weak scaling then have the same parameters, so that they are on one line.
+    A parameter grows if a study makes it proportional to the ranks (weak scaling). After the
+    division all cases have the same parameters, so that they are on one line.
     """
     if not growing:
         return place

@@ -1,4 +1,4 @@
-"""The exhibit on a cluster: a map of the nodes, darker where worse, and a list of deviations."""
+"""The exhibit on a cluster: a map, on which worse nodes are darker, and a list of deviations."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def _bandwidth(limit: _Limit) -> float:
 
 
 def _best(cells: list[Row], probe: str, metric: str, mode: str, **point: str) -> Row | None:
-    """Return the cell of a measurement with the largest value, or None."""
+    """Return the cell of a measurement with the largest value; None without such a cell."""
     best: Row | None = None
     best_value = 0.0
     for cell in cells:

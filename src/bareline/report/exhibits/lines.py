@@ -1,4 +1,4 @@
-"""The kinds of exhibits with lines along a parameter: values with ratios, or only ratios."""
+"""The kinds of exhibits with lines over a parameter: values and ratios, or only ratios."""
 
 from __future__ import annotations
 

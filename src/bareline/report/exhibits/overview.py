@@ -1,4 +1,4 @@
-"""The exhibit with a row for every probe, grouped by layer: which layers are slow, at a glance."""
+"""The exhibit with a row for every probe, grouped by layer; it shows which layers are slow."""
 
 from __future__ import annotations
 

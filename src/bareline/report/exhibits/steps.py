@@ -50,7 +50,7 @@ Printed = Mapping[str, PrintedValue]
 
 
 def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    """Yield a figure per probe, metric and point; none unless the study is a ladder."""
+    """Yield a figure per probe, metric and point; nothing if the study is not a ladder."""
     compared = document.comparison
     if not compared.is_ladder:
         return

@@ -307,7 +307,7 @@ class _Measured:
         return dot.value * self.scale.factor, tip
 
     def _counts(self, cell: Row, dots: Sequence[Dot]) -> list[Field]:
-        """Return the count that the probe made in each trial; empty fields if it counts nothing."""
+        """Return the retransmissions in each trial; empty if the probe does not count them."""
         if cell.place.metric == COUNT:
             return []
         place = replace(cell.place, metric=COUNT)

@@ -34,13 +34,13 @@ def value_axis(ticks: Ticks, field: str = "x", *, log: bool = False, **options: 
 def written(
     rows: Rows, x: Channel | float, y: Channel | float, field: str = "text", **style: Any
 ) -> Chart:
-    """Write the text in a field of rows, which begins at `x`."""
+    """Write the text of each row, from its field `field`; the text begins at `x`."""
     place = {"align": "left", "baseline": "middle", **style}
     return layer("text", rows, x=x, y=y, text=field, **place)
 
 
 def written_clear(rows: Rows, x: float, y: Channel, **style: Any) -> list[Chart]:
-    """Write text over a grid; the area around the letters is cleared."""
+    """Write text over a grid; around the letters the grid is not visible."""
     clear: Style = {"stroke": colour("paper"), "strokeWidth": 5}
     ground = written(rows, x, y, **style, **clear)
     words = written(rows, x, y, **style)

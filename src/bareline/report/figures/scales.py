@@ -148,7 +148,7 @@ def _log_domain(values: Values, pad: float) -> Domain:
 
 
 def _decimal_ticks(domain: Domain, steps: Sequence[int]) -> list[float]:
-    """Return the ticks on an axis that are a step times a power of ten."""
+    """Return the ticks on an axis: each is one of `steps` times a power of ten."""
     low, high = domain
     first = math.floor(math.log10(low)) - 1
     last = math.ceil(math.log10(high))

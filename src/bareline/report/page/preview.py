@@ -60,7 +60,7 @@ def picture_name(address: str) -> str:
 
 
 def picture(document: Document) -> bytes:
-    """Return the picture as PNG: title, answer, and each layer's worst change."""
+    """Return the picture as PNG: title, answer, and the largest difference of each layer."""
     body = "".join([*_words(document), *_bars(document)])
     drawing = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH_PX}" height="{HEIGHT_PX}" '

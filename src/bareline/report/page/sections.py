@@ -231,7 +231,7 @@ def _published(document: Document) -> Iterator[Section]:
 
 
 def _published_table(points: Sequence[PublishedPoint]) -> Table:
-    """Return the table of published ratios, numbered as in the page's list."""
+    """Return the table of published ratios, which is the page's numbered list of them."""
     numbers = [Field(str(number), anchor=point.anchor) for number, point in enumerate(points, 1)]
     rows = Rows(points).fields("no.", numbers)
     rows.text("benchmark", _benchmark)

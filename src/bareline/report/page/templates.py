@@ -28,7 +28,10 @@ from bareline.vocabulary.units import count
 
 
 def render(name: str, scripts: Sequence[str], **content: object) -> str:
-    """Return the HTML of a template with style, scripts and a policy that allows only these."""
+    """Return the HTML of a template with style, scripts, and a content policy.
+
+    The policy allows no other style or script.
+    """
     light, dark = css_variables()
     style = read_asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
     script = "".join(map(read_asset, scripts))

@@ -50,7 +50,7 @@ def _why_not_replayed(prediction: Prediction) -> str:
 
 
 def _time_words(prediction: Prediction) -> str:
-    """Describe the predicted time and its interval, or the bounds if computing has only bounds."""
+    """Describe the predicted time and its interval; if only bounds are known, the bounds."""
     span = _span(prediction.lo_s, prediction.hi_s)
     if prediction.time_s is None:
         return f"between {span}: the processors differ, and only bounds of computing are known."

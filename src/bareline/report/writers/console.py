@@ -1,7 +1,7 @@
 """The console on which everything is printed.
 
-Names, reasons and titles come from files and programs, so they are never interpreted as markup, and
-their control characters are replaced.
+Names, reasons and titles come from files and programs. Therefore they are never interpreted as
+markup, and their control characters are replaced.
 """
 
 from __future__ import annotations

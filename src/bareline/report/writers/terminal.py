@@ -250,7 +250,7 @@ def _add_column(table: Grid, column: Column, width: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Unpadded:
-    """A table without the trailing spaces that would fill up its last column."""
+    """A table that is printed without spaces at the ends of lines."""
 
     table: Grid
 
