@@ -140,7 +140,7 @@ class _Builder:
         return self.target.with_suffix(".part")
 
     def build(self, lock: int) -> NativeBuild:
-        """Configure, compile and install next to the final folder, then rename to it in one step.
+        """Configure, compile and install into a temporary folder, then rename the complete folder.
 
         - `lock`: the descriptor of the toolchain's lock, which this process has.
         """
@@ -243,7 +243,7 @@ class _Builder:
 
 
 def _reasons(build: NativeBuild, program: str) -> list[str]:
-    """Return the reasons why a build left out a program."""
+    """Return the reasons for which a build left out a program."""
     reasons: list[str] = []
     for line in build.left_out:
         # A reason names a program, or the folder of the sources of several (`apps` of `app_ocean`).

@@ -78,7 +78,7 @@ def _adapter() -> TypeAdapter[NativeBuild]:
 
 
 def trusted(build: Path) -> None:
-    """Check that no other user could have made or changed a build, whose programs are executed.
+    """Check that no other user could have changed a build, because its programs are executed.
 
     Raises StoreError: the build belongs to another user, or other users may write to it.
     """

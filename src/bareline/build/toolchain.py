@@ -99,7 +99,7 @@ def library_title(mpi: MpiCompiler | None) -> str:
 
 
 def toolchain_key(toolchain: str, mpi: MpiCompiler | None) -> str:
-    """Return a hash of the properties of this machine on which the programs depend."""
+    """Return a hash of all properties of this machine that the programs depend on."""
     parts: dict[str, str] = {
         "toolchain": toolchain,
         "wrapper": "",

@@ -33,7 +33,7 @@ _POWER = {"K": 10, "M": 20, "G": 30}
 
 
 def parse_processor(sections: Sections) -> Facts:
-    """Return the facts from the script's sections about the processor."""
+    """Return the facts from the sections about the processor in the script's output."""
     first = dict(pairs(sections.get("cpuinfo", "").strip().partition("\n\n")[0]))
     lscpu = dict(pairs(sections.get("lscpu", "")))
     files = files_of(sections, "cpu")
@@ -322,7 +322,7 @@ def _shown(facts: Mapping[str, Scalar | None]) -> set[str]:
 
 
 def parse_memory(sections: Sections) -> Facts:
-    """Return the facts from the script's sections about memory."""
+    """Return the facts from the sections about memory in the script's output."""
     table = dict(pairs(sections.get("meminfo", "")))
     files = files_of(sections, "vm")
 

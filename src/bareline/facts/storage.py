@@ -17,7 +17,7 @@ _ATTRIBUTE = re.compile(
 
 
 def parse_storage(sections: Sections) -> Facts:
-    """Return the facts from the script's sections about storage."""
+    """Return the facts from the sections about storage in the script's output."""
     rows = sections.get("df", "").strip().splitlines()
     columns = rows[-1].split() if len(rows) > 1 else []
     if len(columns) < 7:

@@ -162,7 +162,7 @@ def _limits(sections: Sections) -> Found:
 
 
 def parse_software(sections: Sections) -> Facts:
-    """Return the facts from the script's sections about software."""
+    """Return the facts from the sections about software in the script's output."""
     flavour, release = mpi_version(sections.get("version.mpirun", ""))
     facts: Found = {"mpi.flavour": flavour, "mpi.version": release}
     for key, program in _COMPILERS:

@@ -81,7 +81,7 @@ def parse_busy_s(text: str) -> float:
 
 
 def processor_s(pids: tuple[int, ...]) -> float:
-    """Return the processor time of processes so far, in s; ended processes are not counted."""
+    """Return the processor time that running processes have used so far, in s."""
     return sum(_ticks(pid, _OWN) for pid in pids) * _TICK_S
 
 
@@ -117,7 +117,7 @@ def _start_of(path: str) -> bytes:
 
 
 def _after_name(stat: bytes) -> list[bytes]:
-    """Return the fields of a process's stat after its name, which may contain any character."""
+    """Return the fields of a stat file after the process's name, which may contain anything."""
     return stat.rpartition(b")")[2].split(None, _REAPED.stop)
 
 
@@ -141,7 +141,7 @@ def _kernel_threads() -> tuple[int, ...]:
 
 
 def memory_bytes() -> int:
-    """Return the size of the memory that the kernel manages, used or not."""
+    """Return the size of the memory that the kernel manages, in bytes."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 

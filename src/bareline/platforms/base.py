@@ -1,8 +1,8 @@
 """The interface of platforms, and the search for their types.
 
-A platform type is a module or package, in this package or in a folder of `_FOLDERS`, that ends in
-``PLATFORM = ...``, a subclass of `Platform`. A plug-in can also install such a subclass under the
-entry-point group ``bareline.platforms``.
+A platform type is a subclass of `Platform`. bareline's own types are modules or packages in a
+package of `_FOLDERS`; each of them assigns its type to the name ``PLATFORM``. A plug-in installs
+its type under the entry-point group ``bareline.platforms``.
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ class Allocation(ABC):
 
     @abstractmethod
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Execute a command and return all its output; no process of the command survives the call.
+        """Execute a command and return its output; no process of the command survives the call.
 
-        Raises ToolMissing: a program of ``command.requires`` is not on a node.
-        Raises PlatformError: the platform failed. If only the program fails, an `Output` is
-        returned.
+        Raises ToolMissing: a program of ``command.requires`` is not on a node. Raises
+        PlatformError: the platform failed. The failure of a program is not an error, but part of
+        the returned `Output`.
         """
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ class Allocation(ABC):
 
     @property
     def cores(self) -> int:
-        """The number of cores that the allocation uses, on this or other machines.
+        """The number of cores that the allocation uses on all its machines.
 
         The core hours of a run are computed from this number.
         """
@@ -105,7 +105,7 @@ class Allocation(ABC):
         return ""
 
     def suspend(self) -> None:
-        """Release the machine's processors while another platform is measured; idempotent."""
+        """Stop using this machine's processors while another platform is measured; idempotent."""
 
     def resume(self) -> None:
         """Undo `suspend`; idempotent."""
@@ -156,7 +156,7 @@ class Platform(ABC, Generic[O_co]):
 
     @classmethod
     def check(cls, spec: PlatformSpec[O_co]) -> None:
-        """Check, cheaply and without side effects, that the platform can be acquired here.
+        """Check quickly and without side effects that the platform can be acquired here.
 
         Raises PlatformError: the platform cannot be acquired.
         """
@@ -183,7 +183,7 @@ class Platform(ABC, Generic[O_co]):
     def starting(self, layout: Layout) -> Iterator[None]:
         """Check that the platform has enough nodes and can be acquired; run the context.
 
-        An error inside the context gets the name of the platform.
+        The name of the platform is added to an error that is raised inside the context.
         """
         nodes = self.spec.options.node_count
         try:
@@ -211,9 +211,8 @@ class Platform(ABC, Generic[O_co]):
     def build(cls, spec: PlatformSpec[O_co], cache: Path) -> NativeBuild:
         """Build the native programs for the platform's MPI library, or find them in the cache.
 
-        Raises UsageError: nothing is built for this type.
-        Raises ToolMissing: the platform's MPI library is not installed.
-        Raises BuildError: the programs do not compile.
+        Raises UsageError: platforms of this type need no build. Raises ToolMissing: the platform's
+        MPI library is not installed. Raises BuildError: the programs do not compile.
         """
         raise UsageError(f"a platform of type '{cls.type_name}' needs no native programs")
 
@@ -232,7 +231,8 @@ class Platform(ABC, Generic[O_co]):
     def look(cls, spec: PlatformSpec[O_co], context: Context) -> tuple[NodeLook, ...]:
         """Inspect nodes before any node is reserved: cores, Python, compilers.
 
-        The result is empty if the nodes are this machine, or are only created by an acquisition.
+        The result is empty if this machine is the node, or if nodes do not exist before an
+        acquisition.
 
         Raises PlatformError: the nodes cannot be reached now.
         """
@@ -269,7 +269,7 @@ class Platform(ABC, Generic[O_co]):
 
 
 class _PlatformTypes(Mapping[str, type[Platform[Any]]]):
-    """The platform types by name; a type of bareline's own is only imported when it is used.
+    """The platform types by name; bareline's own types are only imported when they are used.
 
     The import of all types takes longer than many commands of bareline. If plug-ins are installed,
     all types are imported, so that two types of the same name are found and refused.

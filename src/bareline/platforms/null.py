@@ -1,4 +1,4 @@
-"""The null platform: times drawn from planted distributions, with a planted slowdown."""
+"""The null platform: times from known distributions, with a known slowdown, for tests."""
 
 from __future__ import annotations
 

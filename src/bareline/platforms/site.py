@@ -1,4 +1,4 @@
-"""Platforms from a site's own description of its systems: common parts of the readers."""
+"""Common parts of the readers that make platforms from a site's description of its systems."""
 
 from __future__ import annotations
 

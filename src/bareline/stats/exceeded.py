@@ -124,7 +124,7 @@ def _counted(values: FloatArray, base: FloatArray) -> _Deals:
 
 
 def _dealt(pooled: FloatArray, n: int) -> _Deals:
-    """Return the deals of values, all of which are equally likely."""
+    """Return the equally likely deals of some values."""
     size = pooled.size
     if comb(size, n) <= _MOST_DEALS:
         chosen = np.array(list(combinations(range(size), n)))

@@ -1,9 +1,10 @@
 """The number of launches that would decide an undecided row, with its uncertainty.
 
-A few launches determine the difference and the spread badly, and the number of launches grows with
-the square of spread over difference, so that a single estimate would be of little use. So many
-differences and spreads are used that are plausible under normal noise. Each pair has a number of
-launches; their median is printed with the range of the middle 80 %.
+A few launches determine the difference and the spread badly. The number of launches grows with the
+square of the spread and falls with the square of the difference, so that a single estimate would be
+of little use. Instead, many pairs of a difference and a spread are used, which are plausible under
+normal noise. Each pair has a number of launches; their median is printed with the range of the
+middle 80 %.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A study at the message sizes of an application, instead of at its own sizes."""
+"""A study at the message sizes of an application, instead of the sizes in its file."""
 
 from __future__ import annotations
 

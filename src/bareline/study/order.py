@@ -68,7 +68,7 @@ def _shuffled(items: Iterable[T], seed: str) -> list[T]:
 
 
 def _groups(cases: list[int], seed: int, cases_per_turn: int) -> list[list[int]]:
-    """Return groups of cases that a platform runs together, equal in every block."""
+    """Return groups of cases that a platform runs together; all blocks have the same groups."""
     if cases_per_turn > 1:
         cases = _shuffled(cases, f"{seed}:groups")
     starts = range(0, len(cases), cases_per_turn)

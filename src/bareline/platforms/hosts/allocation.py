@@ -93,7 +93,7 @@ class HostsAllocation(Nodes):
         self._is_tidy = False
 
     def background(self, token: str) -> AbstractContextManager[None]:
-        """Return a context in which the nodes' background work runs, for one trial."""
+        """Return a context in which the background work for one trial runs, such as neighbours."""
         return contextlib.nullcontext()
 
     def end_marked(self, token: str) -> None:
@@ -140,7 +140,7 @@ class HostsAllocation(Nodes):
                 self.end_marked(token)
 
     def _used_nodes(self, command: Command, layout: Layout) -> list[int]:
-        """Return the indices of the nodes that a trial needs, with the node of its server."""
+        """Return the indices of the nodes that a trial needs, including the node of its server."""
         used = {self._index(command.node)}
         if command.mpi:
             used = set(range(layout.nodes))
@@ -255,7 +255,7 @@ class HostsAllocation(Nodes):
         return local_environment(mark)
 
     def explain_failure(self, stderr: str) -> None:
-        """Raise an error if a launch failed because of the platform, as its error output shows."""
+        """Raise an error if a launch's error output shows that the platform caused the failure."""
 
     def exit_code_of(self, command: Command, ended: Finished) -> int:
         """Return the exit code of a trial's program, from that of the process that started it."""
@@ -310,7 +310,7 @@ class HostsAllocation(Nodes):
         return checksum
 
     def _server_node(self, server: Server, layout: Layout) -> int:
-        """Return the index of a server's node; -1 in `server` is the last node of the layout."""
+        """Return the index of a server's node; the number -1 is the layout's last node."""
         return server.node if server.node >= 0 else layout.nodes + server.node
 
     def clean_stderr(self, text: str) -> str:
@@ -318,7 +318,7 @@ class HostsAllocation(Nodes):
         return text
 
     def has_tool(self, node: int, tool: str) -> bool:
-        """Return whether a program is on a node's path; each node is asked once per program."""
+        """Return whether a program is on a node's path; the answer is cached."""
         if (node, tool) not in self._tools:
             look = self.inside(["sh", "-c", 'command -v "$1"', "sh", tool])
             self._tools[node, tool] = self.on_node(node, look).exit_code == 0
@@ -345,7 +345,7 @@ class HostsAllocation(Nodes):
         return node if node >= 0 else len(self.nodes) + node
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
-        """Return a caveat for oversubscription: more ranks and threads on a node than cores."""
+        """Return a caveat if a node has more ranks and threads than cores."""
         return ("oversubscribed",) if self.too_small(layout) else ()
 
     def too_small(self, layout: Layout) -> tuple[Node, ...]:
@@ -358,7 +358,7 @@ class HostsAllocation(Nodes):
 def contained(
     options: Container | None, nodes: HostsAllocation, cache: Path, where: str
 ) -> Iterator[None]:
-    """Start trials' programs in containers within the context.
+    """Start the programs of trials in containers as long as the context is open.
 
     Raises PlatformError: the containers do not start, or do not fit the nodes' MPI library.
     """

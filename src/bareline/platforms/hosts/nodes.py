@@ -1,4 +1,4 @@
-"""Nodes on which programs can be started; the base for layers, builds and trials of hosts."""
+"""Nodes on which programs can be started; layers, builds and trials use this interface."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Nodes(Allocation):
 
     @abstractmethod
     def native_folder(self) -> str:
-        """Return the folder of bareline's own programs on the nodes, built if necessary.
+        """Return the folder of bareline's own programs on the nodes; build them if necessary.
 
         Raises BuildError: the programs cannot be built here.
         """
@@ -55,7 +55,7 @@ class Nodes(Allocation):
     def mpi(self) -> MpiInstallation:
         """The MPI library of the nodes.
 
-        Raises PlatformError: the nodes have none.
+        Raises PlatformError: the nodes have no MPI library.
         """
         raise ToolMissing("these nodes have no MPI library")
 

@@ -1,7 +1,7 @@
-"""The kept part of a program's output: all of it, or the beginning and the end of a long output.
+"""The kept part of a program's output; of a long output, only the beginning and the end.
 
 A program may print its results last, so the end is as important as the beginning. Only whole lines
-are left out, so that no number is cut in two and then read.
+are left out, so that no reader gets a part of a number.
 """
 
 from __future__ import annotations

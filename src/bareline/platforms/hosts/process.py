@@ -1,4 +1,4 @@
-"""Programs with a time limit that leave no processes; command lines quoted for remote shells."""
+"""The execution of programs with a time limit, and command lines for remote shells."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ _prctl = ctypes.CDLL(None).prctl
 
 
 def local_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment for a process on this machine: bareline's own, in the C locale.
+    """Return the environment for a process on this machine: bareline's environment in the C locale.
 
     - `extra`: additional variables.
     """
@@ -219,7 +219,7 @@ def _feed_and_collect(
     deadline: float,
     lost: Callable[[], bool] | None,
 ) -> bool:
-    """Collect output until the process ends or is lost; return whether its time ran out.
+    """Collect output until the process ends or is lost; return whether the time limit was reached.
 
     The function waits for the end of the process, not of its pipes: a server that the process left
     behind would keep the pipes open forever.
@@ -310,7 +310,7 @@ def _kill(chosen: Callable[[str], bool]) -> int:
 
 
 def processes_with(chosen: Callable[[str], bool]) -> list[int]:
-    """Return the numbers of the processes on this machine whose trial mark is `chosen`."""
+    """Return the numbers of the processes on this machine for whose trial mark `chosen` is true."""
     pids = []
     for entry in os.scandir("/proc"):
         if entry.name.isdigit() and int(entry.name) != os.getpid():

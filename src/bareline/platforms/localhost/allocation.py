@@ -107,7 +107,7 @@ def build_here(mpi: MpiInstallation | str, cache: Path) -> NativeBuild:
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """A neighbour on the same nodes, whose processes have their own mark."""
+    """A neighbour on the nodes of a platform; the neighbour's processes have a separate mark."""
 
     hosts: HostsAllocation
     number: int

@@ -84,7 +84,7 @@ class OpenStackSteward:
             return [str(resource.id) for resource in listed if resource.name == thing.name]
 
     def named(self, prefix: str) -> Iterable[CloudResource]:
-        """Return all resources with this prefix; servers must also have the mark of their owner."""
+        """Return all resources whose names have a prefix; servers also need bareline's metadata."""
         things = []
         with asking():
             for kind in self.kinds:

@@ -1,4 +1,4 @@
-"""The cluster in the simulator's format: SimGrid's description, and the cost of messages."""
+"""The input of the simulator: SimGrid's description of the cluster, and the cost of messages."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _link_s(network: SimulatedNetwork) -> str:
 def cluster_xml(options: SimOptions, network: SimulatedNetwork) -> str:
     """Return SimGrid's description of the cluster.
 
-    A route passes two links, each with half the latency.
+    A message between two nodes passes two links; each link has half of the latency.
     """
     rate = _port_rate(options, network)
     backbone = limiter = ""

@@ -92,7 +92,7 @@ def rates_of(name: str) -> Rates:
 
 
 def rates_here(context: Context, processor: str) -> Rates:
-    """Return the rates of a core of this machine, measured once per processor."""
+    """Return the rates of a core of this machine; they are measured once and then cached."""
     name = "".join(letter if letter.isalnum() else "-" for letter in processor)
     path = context.cache / "compute" / f"rates-{name}.json"
     with suppress(OSError, ValueError, KeyError, TypeError):
@@ -137,7 +137,7 @@ def outputs_here(
 
 
 def json_lines(text: str) -> Iterator[Any]:
-    """Yield the values of the lines of an output that are JSON."""
+    """Yield the value of each line of an output that is JSON."""
     for line in text.splitlines():
         with suppress(ValueError):
             yield json.loads(line)
@@ -197,7 +197,7 @@ class Recording:
     busy_cores: float = 0.0
 
     def timed_s(self, ranks: int) -> float:
-        """Recorded computing time in the timed part of the program, in s, mean over the ranks."""
+        """Recorded computing time in the program's timed part, in s, as the mean over the ranks."""
         timed = (row for kind, row in self.stretches.items() if kind[0] == _TIMED_PART)
         return sum(calls * seconds for calls, seconds in timed) / ranks
 
@@ -212,7 +212,7 @@ class Recording:
 
 
 def merge(recordings: Sequence[str]) -> dict[Kind, tuple[int, float]]:
-    """Combine recorded computing times: for each kind, the lowest mean over the ranks."""
+    """Combine several recordings: for each kind of stretch, keep the lowest mean over the ranks."""
     merged: dict[Kind, tuple[int, float]] = {}
     for text in recordings:
         for kind, (calls, total_s) in _sums(text).items():

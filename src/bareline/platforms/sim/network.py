@@ -45,7 +45,7 @@ def seconds_at(curve: Curve, size: int) -> float:
 
 
 def stretches(curve: Curve) -> str:
-    """Return a curve in the simulator's format: thresholds, each with a start and a slope."""
+    """Return a curve in the simulator's format: for each size, the start and slope of a line."""
     texts = []
     for (size, time_s), (next_size, next_time_s) in pairwise(curve):
         slope = (next_time_s - time_s) / (next_size - size)
@@ -206,7 +206,7 @@ class SimulatedNetwork:
 
 
 def _rising(values: Sequence[float]) -> list[float]:
-    """Return the closest series that never falls (pool adjacent violators)."""
+    """Return the closest series that never falls, by the algorithm "pool adjacent violators"."""
     means: list[float] = []
     counts: list[int] = []
     for value in values:

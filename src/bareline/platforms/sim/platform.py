@@ -44,7 +44,7 @@ class Simulator:
         return f"SimGrid {self.version} SMPI"
 
     def check_library(self, library: str) -> None:
-        """Accept any library, because smpirun loads the programs into its own process."""
+        """Accept any library, because simulated programs run without an installed MPI library."""
 
     @property
     def choices(self) -> Mapping[str, str]:

@@ -36,7 +36,7 @@ _LISTS_S = 86_400.0
 def package_sources(suite: str) -> str:
     """Return the host's own package sources, one per line.
 
-    The guests must run the same release as the host.
+    These sources are used for guests, which must run the same release as the host.
     """
     lines = _listed_sources(suite)
     if not lines and os.geteuid() == 0:
@@ -149,10 +149,10 @@ def host_suite() -> str:
 
 
 def archive_of(release: str | None, cache_folder: Path) -> Archive:
-    """Return the packages of a release; by default of the host's own release.
+    """Return the packages of a release; by default, those of the host's release.
 
-    For another release, apt asks the host's mirrors with the host's keys, and keeps the lists in
-    the cache folder.
+    For another release, apt uses the host's mirrors and keys, and stores the package lists in the
+    cache folder.
     """
     suite = host_suite()
     text = package_sources(suite)
@@ -185,7 +185,10 @@ def archive_of(release: str | None, cache_folder: Path) -> Archive:
 
 
 def _private(folder: Path) -> tuple[str, ...]:
-    """Return options that make apt use a folder's sources and lists, and no installed package."""
+    """Return options that make apt use only a folder's sources and lists.
+
+    apt then also ignores the packages that are installed on the host.
+    """
     settings = {
         "Dir::State": folder,
         "Dir::State::status": "/dev/null",
@@ -215,7 +218,7 @@ def _ask(argv: list[str], *, check: bool = True, cwd: Path | None = None) -> str
 
 
 def proxy_options() -> list[str]:
-    """Return the options with which mmdebstrap's apt uses the host's proxies."""
+    """Return the options that make the apt of mmdebstrap use the host's proxies."""
     lines = map(str.rstrip, _ask(["apt-config", "dump", "Acquire"]).splitlines())
     proxies = (line for line in lines if "::Proxy" in line and not line.endswith('"";'))
     return [f"--aptopt={line.rstrip(';')}" for line in proxies]
@@ -236,7 +239,7 @@ _WORKPLACE = "bareline-image-"
 
 
 def remove_workplace(note: Path) -> None:
-    """Remove the work folder of a killed build; the note in the cache contains its path."""
+    """Remove the work folder of a killed build; the file `note` contains the folder's path."""
     left = Path(note.read_text(encoding="utf-8"))
     mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
     # A build outside of a namespace of its own leaves /proc and /sys mounted there.

@@ -1,8 +1,8 @@
-"""Installed MPI libraries: how to find one, and the command lines of its launcher.
+"""Installed MPI libraries: the search for a library, and the command lines of its launcher.
 
-Each library has a module with one small class in `LAUNCHERS`; these classes start no process. Ranks
-are always placed node by node: the first `Layout.ranks_per_node` ranks on the first node, and so
-on.
+`LAUNCHERS` has a class for each library, which only makes command lines and starts no process.
+Ranks are always placed node by node: the first `Layout.ranks_per_node` ranks on the first node, and
+so on.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ def identify(text: str) -> tuple[str, str] | None:
 def find_mpi(choice: str = "auto") -> MpiInstallation:
     """Find an MPI library on this machine.
 
-    - `choice`: ``auto`` (the library of ``mpirun``), a flavour, or the path of a launcher or of the
-      folder that it was installed into.
+    - `choice`: ``auto`` (the library of ``mpirun``), a flavour, the path of a launcher, or the path
+      of a folder into which a library was installed.
     """
     if choice == "auto" or choice in LAUNCHERS:
         return _find_on_path(choice)

@@ -31,7 +31,7 @@ Transport = Literal["auto", "shm", "tcp"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """The only network of a job; nodes reach the job's launcher under `launch_address`."""
+    """The network that a job must use; nodes reach the job's launcher at `launch_address`."""
 
     device: str
     subnet: str
@@ -97,7 +97,7 @@ class Launcher(ABC):
     - `library`: finds the version in the output of ``MPI_Get_library_version``.
     - `launchers`: names of the launcher in addition to ``mpirun``, on machines where several
       libraries are installed.
-    - `compilers`: names of the C compiler wrapper, the least ambiguous name first.
+    - `compilers`: names of the C compiler wrapper, in the order in which they are searched.
     """
 
     title: ClassVar[str]

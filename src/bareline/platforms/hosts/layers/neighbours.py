@@ -1,4 +1,4 @@
-"""Other tenants of the measured machines: the option, their loads, and a check of the loads."""
+"""The option `neighbours`: other tenants of the measured machines, and checks of their loads."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def busy_neighbours(
 
 
 def facts_of(tenants: Sequence[Nodes], neighbours: Neighbours, cores: int) -> dict[str, Scalar]:
-    """Return the facts of the neighbours, with their load while nothing is measured."""
+    """Return the facts of the neighbours; make a short test of their load."""
     facts: dict[str, Scalar] = {"neighbours.count": neighbours.count}
     if neighbours.count:
         facts["neighbours.load"] = neighbours.load
@@ -190,7 +190,7 @@ class _Reading:
 
 
 class _Load:
-    """The load of one neighbour on one node, which reports its own processor time."""
+    """The load of one neighbour on one node; the load reports the processor time that it used."""
 
     def __init__(
         self,

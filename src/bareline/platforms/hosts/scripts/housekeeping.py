@@ -69,7 +69,7 @@ class Housekeeping:
                 raise PlatformError(f"the node cannot prepare the trial: {reason}", where=node)
 
     def missing(self) -> Iterator[tuple[str, str]]:
-        """Yield each required program that a node's path lacks, as pairs of node and program."""
+        """Yield a pair of node and program for each required program that a node lacks."""
         for node, answers in self.talk.said.items():
             for tool in answers.get("missing", ()):
                 yield node, tool
@@ -91,7 +91,7 @@ class Housekeeping:
         self.talk.wait("stopped", _ORDER_S)
 
     def caveats(self) -> tuple[str, ...]:
-        """Return the disturbances of the trial: stolen processor time, or busy other programs."""
+        """Return caveats about disturbances of the trial: stolen time, or other busy programs."""
         caveats: list[str] = []
         for node, answers in self.talk.said.items():
             readings = [parse_stat(text) for text in answers.get("stat", ())]
@@ -121,7 +121,7 @@ class Housekeeping:
         return Ports(lambda: taken, listens)
 
     def fetch(self, node: str, names: Sequence[str]) -> dict[str, str]:
-        """Return files of the working directory, by name; a missing file is an empty text."""
+        """Return files of the working directory, by name; the text of a missing file is empty."""
         for name in names:
             self.talk.tell_one(node, f"file {name}")
         self.talk.drop("stopped")

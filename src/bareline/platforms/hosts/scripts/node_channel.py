@@ -66,7 +66,7 @@ class Peer:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the process prints nothing more, except for output that is still in the pipe."""
+        """Whether the process has ended; its last output may still be in the pipe."""
         return self._is_silent or self._process.poll() is not None
 
     @property
@@ -280,7 +280,7 @@ class NodeChannel:
         return tuple(chain.from_iterable(peer.names for peer in living))
 
     def tell_one(self, node: str, order: str) -> None:
-        """Send one node an order, which other nodes of the same process also get."""
+        """Send an order to one node; other nodes of the same process also get the order."""
         for peer in self.peers:
             if node in peer.names:
                 peer.tell(order)

@@ -1,7 +1,8 @@
 """The namespaces of the switch and of the hosts, and command lines to run programs in them.
 
-No namespace has a name or a mount outside. The switch is the init of a process namespace, and every
-host's namespaces are inside it, so that all hosts and links end with the switch. See `holder`.
+The namespaces have no names and no mount points outside. The switch is the init of a process
+namespace, and every host's namespaces are inside it, so that all hosts and links end with the
+switch. See `holder`.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _TOOLS = ("unshare", "nsenter", "mount", "hostname", "ip", "tc", "taskset", "eth
 
 
 class Privilege(Enum):
-    """The right by which namespaces are made: root's, or a user namespace."""
+    """The right by which namespaces are made: that of root, or that of a user namespace."""
 
     ROOT = "root"
     USER_NAMESPACE = "user namespace"
@@ -63,7 +64,7 @@ class Privilege(Enum):
 class Namespaces:
     """The namespaces of the switch or of a host.
 
-    - `pid_in_switch`: number of their process, as the switch sees it.
+    - `pid_in_switch`: number of the namespaces' process in the switch's process namespace.
     """
 
     pid: int

@@ -87,7 +87,7 @@ class NetnsAllocation(LocalhostAllocation):
     def helpers_s(self) -> float | None:
         """Return the processor time of detached daemons, in s.
 
-        Programs that entered a namespace from outside are counted with their parent processes.
+        Programs that bareline starts in a namespace are not included: they count as its children.
         """
         return sum(orphans_s(holder.pid) for holder in (self._switch, *self._hosts))
 

@@ -71,7 +71,7 @@ class Access:
         )
 
     def user_data(self, name: str) -> str:
-        """Return an instance's user data for cloud-init: its name, its host key, its users."""
+        """Return the user data for cloud-init: the instance's name, host key and users."""
         keys = self.keys
         user = self._options.user
         public = keys.client_public.strip()

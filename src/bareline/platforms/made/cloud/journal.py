@@ -319,8 +319,8 @@ def clean(
     """Remove the leftovers of killed bareline processes in clouds of a kind.
 
     Return a line for each leftover. Resources of other bareline processes, machines and users stay.
-    The record of an account without a journal is removed after this check, even if the cloud did
-    not answer.
+    If an account has no journal, its record is removed after this check, even if the cloud did not
+    answer.
     """
     removed: list[str] = []
     for account in _accounts(cache, kind):

@@ -1,4 +1,4 @@
-"""Requests to OpenStack through openstacksdk: options, and the meaning of refusals."""
+"""Options of OpenStack platforms, connections by openstacksdk, and the meaning of its errors."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def known_clouds() -> list[str]:
 
 
 def must_know(cloud: str, hint: str) -> None:
-    """Check that ``clouds.yaml`` has the cloud.
+    """Check that ``clouds.yaml`` contains a cloud.
 
     - `hint`: the next step in the error message if ``clouds.yaml`` has no cloud at all.
     """

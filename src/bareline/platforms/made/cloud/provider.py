@@ -1,4 +1,4 @@
-"""The interface of a cloud, the kinds of its errors, and the pauses between retries."""
+"""The interface of a cloud, the errors that a cloud may raise, and the pauses between retries."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class QuotaReached(PlatformError):
 class CloudResource:
     """A resource in a cloud that bareline has created or will create.
 
-    `kind` is `INSTANCE` or a word of the provider; `name` contains the mark of the process that
-    made the resource.
+    - `kind`: `INSTANCE`, or the provider's word for another kind of resource.
+    - `name`: contains the mark of the process that made the resource.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""Guests in use, of the measured tenant and of the neighbours, and their commands and jobs."""
+"""Guests in use, for the measured tenant or a neighbour, and commands and jobs in the guests."""
 
 from __future__ import annotations
 
@@ -204,9 +204,9 @@ class VmAllocation(RemoteAllocation):
                 return
 
     def _reconnect_without(self, dead: Sequence[Guest]) -> None:
-        """Renew all connections after guests died; the trial is over.
+        """Renew all connections after guests died, which ends the trial.
 
-        The remaining guests still wait for answers of the dead guests.
+        Without this, the remaining guests would still wait for answers of the dead guests.
         """
         for guest in self._needed:
             self.access.disconnect(guest.name)
@@ -282,7 +282,7 @@ class VmAllocation(RemoteAllocation):
         return processor_s(tuple(self._pids.values()))
 
     def _find_process(self, guest: Guest) -> None:
-        """Find the process of a guest, if it is unknown or has ended."""
+        """Find the process of a guest, if the known process has ended or no process is known."""
         pid = self._pids.get(guest.name)
         if pid is not None and Path(f"/proc/{pid}").exists():
             return

@@ -115,7 +115,7 @@ def counter_argument(cpuinfo: str) -> list[str]:
 def cloud_medium(
     image: Image, options: VmOptions, guests: Sequence[Guest], keys: Keys
 ) -> BootSource:
-    """Return the boot source of guests with the user's image, which cloud-init configures as nodes.
+    """Return the boot source of guests with the user's image; cloud-init makes them nodes.
 
     References
     ----------

@@ -41,8 +41,8 @@ class Guest:
     - `index`: position among all guests of the host, from 0.
     - `tenant`: number of the guest's tenant, from 0; `SERVER` for the file server.
     - `address`: address on the measured network.
-    - `management_address`: address for bareline's connections; it only differs from `address` if
-      the measured NIC belongs to the host.
+    - `management_address`: address for bareline's connections. It differs from `address` if the
+      measured NIC is attached to the host's own interfaces.
     """
 
     index: int

@@ -63,11 +63,12 @@ class Cpu(GuestPart):
     - `count`: virtual processors of each guest; by default the host's cores divided evenly.
     - `model`: ``auto`` (host passthrough, or everything that QEMU can emulate),
       ``host-passthrough``, ``host-model``, ``maximum``, or a named model such as ``Nehalem``.
-    - `sockets`, `threads`: topology of the processor; the number of cores follows from `count`.
-      With ``threads = 2`` the guest sees SMT.
-    - `pin`: processors of the host for each virtual processor, guest after guest; ``"spread"``
-      gives each virtual processor its own core, ``"none"`` leaves the choice to the host's
-      scheduler.
+    - `sockets`: number of sockets.
+    - `threads`: threads of each core; with 2, the guest sees SMT. The number of cores follows from
+      `count`.
+    - `pin`: ``"spread"`` (each virtual processor has its own core), ``"none"`` (the host's
+      scheduler chooses), or a list: the host's processors for each virtual processor of the first
+      guest, then of the next guest, and so on.
     - `emulator_pin`: processors of the host for QEMU's own threads.
     """
 
@@ -136,7 +137,7 @@ class GuestClock(GuestPart):
     """The clocks of the guest.
 
     - `source`: clock source of the guest's kernel; ``auto`` leaves the choice to the kernel.
-    - `tsc`: whether the guest reads the real time stamp counter, or an emulated one.
+    - `tsc`: whether the guest reads the processor's time stamp counter or an emulated counter.
     - `hpet`: whether the guest has a high-precision event timer as a fallback.
     """
 
@@ -155,7 +156,7 @@ class Disk(GuestPart):
     """The guest's disk, a copy-on-write layer over the image.
 
     - `bus`: the kind of device that the guest sees.
-    - `cache`: the host's caching: ``none`` bypasses the host's page cache.
+    - `cache`: mode of the host's caching; ``none`` bypasses the host's page cache.
     - `io`: how QEMU reads and writes; ``native`` needs ``cache = "none"`` or ``"directsync"``.
     - `iothread`: whether a separate thread serves the disk (virtio and scsi).
     - `discard`: whether freed blocks are returned to the host.

@@ -128,7 +128,7 @@ class Hypervisor:
         return [*line, "--", *argv]
 
     def last_words(self) -> str:
-        """Return the last output of the enclosure."""
+        """Return a hint with the last output of the enclosure's processes."""
         with contextlib.suppress(OSError):
             log = (self.folder / "enclosure.log").read_text(errors="replace").strip()
             if log:

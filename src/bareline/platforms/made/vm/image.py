@@ -230,7 +230,7 @@ def _own(image: AutoImage, path: Path, modules: str | None, folder: Path) -> Aut
 
 
 def _packaged(image: AutoImage, choice: str, folder: Path, cache: Path) -> AutoImage:
-    """Return the image with the kernel of a package, which is not installed anywhere."""
+    """Return the image with the kernel of a package; the package is unpacked, not installed."""
     name, _, release = choice.partition("/")
     archive = archive_of(release or None, cache)
     fields = _real_package(archive, name)

@@ -1,4 +1,4 @@
-"""A guest's kernel: its unpacking, the load order of its modules, its initial file system.
+"""A guest's kernel: the kernel itself, the load order of its modules, the initial file system.
 
 Kernels accept several concatenated archives, so a guest's own archive is appended to the common
 archive of all guests.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnershipFile:
-    """The folders, bridge and settings that a platform in use has made on this machine.
+    """The file that lists the folders, bridge and changed settings of a platform in use.
 
     - `folders`: the folder of the hypervisor, and the folder of the guests' disks.
     - `settings`: settings of the host that were changed, with their former values.
@@ -63,9 +63,9 @@ def claims_folder(cache_folder: Path) -> Path:
 def claimed(
     cache_folder: Path, folders: Sequence[Path], *, bridge: str | None = None
 ) -> Iterator[OwnershipFile]:
-    """Keep the file of a platform while the platform is in use.
+    """Write the file of a platform, and remove it when the platform is no longer in use.
 
-    The file has the name of the first folder.
+    The file has the name of the first folder in `folders`.
     """
     path = claims_folder(cache_folder) / f"{folders[0].name}.json"
     on_disk = tuple(map(str, folders))

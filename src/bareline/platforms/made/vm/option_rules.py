@@ -47,6 +47,6 @@ class Ruled(BaseModel):
 
 
 class GuestPart(Ruled):
-    """A part of a guest's options, with its own table in the platform file."""
+    """A part of a guest's options, which has a table in the platform file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -248,7 +248,7 @@ def known_verdict(cache_folder: Path) -> KvmVerdict | None:
 def kvm_verdict(cache_folder: Path, image: AutoImage | None) -> KvmVerdict:
     """Return whether a guest boots with KVM, tested once per boot of the host.
 
-    Without an image, no kernel can be tested.
+    Without an image, the test is not possible, and the result is negative.
     """
     with file_lock(_store(cache_folder).with_suffix(".lock")):
         earlier = known_verdict(cache_folder)
@@ -267,8 +267,8 @@ def choose_accelerator(
 ) -> Accelerator:
     """Return the accelerator of guests for the option ``auto``, ``kvm`` or ``tcg``.
 
-    If the user requests ``kvm`` and gives a kernel, KVM is used without a test, because only this
-    kernel could show that KVM works.
+    If the user requests ``kvm`` and gives a kernel, KVM is used without a test, because another
+    kernel may fail where the user's kernel works.
     """
     if wanted == "tcg":
         return "tcg"

@@ -71,7 +71,7 @@ class SavedStates:
         return keys
 
     def identity(self, name: str) -> str:
-        """Return the identity (UUID) of a guest, which must be the same at every start."""
+        """Return the UUID of a guest; a saved guest must have the same UUID at every start."""
         return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self.folder.name}/{name}"))
 
     def find(self, name: str) -> SavedGuest | None:

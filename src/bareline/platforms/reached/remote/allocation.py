@@ -148,7 +148,7 @@ class RemoteAllocation(HostsAllocation):
                 shutil.rmtree(self.session, ignore_errors=True)
 
     def _name_too_small(self, layout: Layout) -> None:
-        """Record, once for each layout, which nodes have too few cores for the layout."""
+        """Record the nodes that have too few cores for a layout, once for each layout."""
         small = self.too_small(layout)
         if not small or layout in self._named_too_small:
             return

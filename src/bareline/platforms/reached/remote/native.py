@@ -85,7 +85,7 @@ class NativePrograms:
 
     @property
     def lies_in(self) -> str:
-        """The parent folder of the programs on the nodes; it exists before the programs."""
+        """The folder on the nodes that will contain the programs; it exists before they do."""
         if self.way == "shared":
             return str(self.cache.absolute())
         return str(Path(self.target).parent)
@@ -185,7 +185,7 @@ def find_there(nodes: Nodes) -> tuple[NativeBuild | None, str]:
 
 
 def build_there(nodes: Nodes) -> NativeBuild:
-    """Build on the first node with its own compilers, or find the build in its cache."""
+    """Build on the first node with its compilers, or find the build in the node's cache."""
     where = nodes.nodes[0].name
     if nodes.mpi.mpicc is None:
         raise ToolMissing(

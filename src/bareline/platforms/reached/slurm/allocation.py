@@ -86,7 +86,7 @@ class SlurmAllocation(RemoteAllocation):
     # How programs are started --------------------------------------------------------------------
 
     def _step(self, names: Sequence[str], cwd: str | None = None) -> list[str]:
-        """Return the first words of a step that runs one task on each of some nodes."""
+        """Return the srun command for a step with one task on each of some nodes."""
         count = len(names)
         line = ["srun", f"--jobid={self._job.number}", "--overlap", "--mpi=none"]
         if self._binds:

@@ -19,7 +19,7 @@ _KEEP = ("SLURM_CONF", "SLURM_PMIX_FENCE")
 
 
 def outside_environment() -> dict[str, str]:
-    """Return the environment for Slurm's commands, without the job that contains this process."""
+    """Return the environment for Slurm's commands, without variables of bareline's own job."""
     return {
         name: value
         for name, value in local_environment().items()
@@ -133,14 +133,14 @@ class JobState:
 
     @property
     def ending(self) -> tuple[str, str]:
-        """Return a clause that describes the job's end, and the next step for the user."""
+        """A clause that describes the job's end, and the next step for the user."""
         state = "TIMEOUT" if self.state == "RUNNING" and self.left_s == 0 else self.state
         clause, hint = _ENDINGS.get(state, ("has ended", "see `scontrol show job`"))
         return f"{clause} ({state})", hint
 
 
 def job_state(job: str) -> JobState:
-    """Return the state of a job; ``GONE`` if Slurm has forgotten the job."""
+    """Return the state of a job; ``GONE`` if Slurm no longer knows the job."""
     columns = "--Format=State:20,TimeLeft:24,NodeList:4000,Reason:60"
     ended = ask("squeue", "--noheader", f"--jobs={job}", "--states=all", columns)
     line = ended.stdout.strip("\n").partition("\n")[0]

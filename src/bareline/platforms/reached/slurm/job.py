@@ -160,7 +160,7 @@ class SlurmJob:
         )
 
     def _file_patterns(self) -> list[str]:
-        """Return patterns of the files that this bareline process makes on nodes."""
+        """Return glob patterns for the files that this bareline process makes on nodes."""
         options = self._options
         mark = owner_mark()
         folders = dict.fromkeys((options.folder, options.io_folder or options.folder))

@@ -1,7 +1,8 @@
 """An open ssh connection to each host, which all further commands use.
 
-bareline uses the user's OpenSSH with its configuration, agents, known hosts and jump hosts. The
-connection also carries a script that keeps the host's lock and cleans up when bareline ends.
+bareline uses the user's OpenSSH with its configuration, agents, known hosts and jump hosts. A
+script on the host, started over the connection, keeps the host's lock and cleans up when bareline
+ends.
 """
 
 from __future__ import annotations

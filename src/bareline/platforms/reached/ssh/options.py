@@ -57,7 +57,7 @@ def read_inventory(path: Path, group: str | None = None) -> list[str]:
 
 @dataclass(slots=True)
 class _Groups:
-    """The groups of an inventory: their own hosts, and their child groups."""
+    """The groups of an inventory; a group has hosts, and groups that belong to it."""
 
     hosts: dict[str, list[str]] = field(default_factory=dict)
     children: dict[str, list[str]] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class _Groups:
             raise ValueError(f"it has more than {MOST_GROUPS:,} groups")
 
     def add_hosts(self, group: str, text: str) -> None:
-        """Add the hosts of a range.
+        """Add the hosts of a range such as ``n[1-4]`` to a group.
 
         Raises ValueError: the text is not a range, or there are too many hosts.
         """
@@ -202,7 +202,7 @@ class SshOptions(ReachedOptions):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names for ssh of all hosts that are not excluded."""
+        """The names, for ssh, of all hosts that are not excluded."""
         left_out = set(self.excluded)
         return tuple(name for name in self._named if name not in left_out)
 

@@ -94,7 +94,7 @@ class _XzReader(io.RawIOBase):
 
 @contextmanager
 def plain(packed: BinaryIO, place: Path) -> Iterator[BinaryIO]:
-    """Yield a file's content, decompressed if its first bytes show gzip, bzip2, xz or zstd.
+    """Yield a file's content; decompress it if its first bytes show gzip, bzip2, xz or zstd.
 
     - `place`: a folder for the decompressed file, if a separate program decompresses it.
 
@@ -144,7 +144,7 @@ def _zstd(packed: BinaryIO, copied: Path) -> Iterator[BinaryIO]:
 
 
 class _Entry(tarfile.TarInfo):
-    """A tar entry that refuses a negative size, by which `tarfile` would seek back forever."""
+    """A tar entry that refuses a negative size, because `tarfile` would read it again forever."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Entry:
@@ -241,7 +241,7 @@ class _Forward:
 
     @contextmanager
     def content(self) -> Iterator[None]:
-        """Return a context in which the bytes read are counted as the content of a file."""
+        """Return a context in which the bytes that are read count as the content of a file."""
         self._header_bytes = None
         try:
             yield
@@ -354,7 +354,7 @@ class ImageArchive:
         return cls(file, members)
 
     def layers(self) -> list[str]:
-        """Return the names of the layers, the lowest first, in either of the two formats."""
+        """Return the names of the layers of an OCI or Docker archive; the lowest layer is first."""
         if "index.json" in self.members:
             names = self._oci_layers()
         elif "manifest.json" in self.members:
@@ -406,7 +406,7 @@ class ImageArchive:
             raise ArchiveError(f"{name}: {error}") from error
 
     def _member(self, name: str) -> tarfile.TarInfo:
-        """Return the regular file with a name, after following links."""
+        """Return the regular file that has a name, or to which a link of this name leads."""
         target = name
         for _ in range(_MOST_LINKS):
             entry = self.members.get(target)

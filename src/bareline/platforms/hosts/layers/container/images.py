@@ -211,7 +211,7 @@ def _unpack(file: BinaryIO, place: Path, budget: UnpackingBudget) -> None:
 
 @contextmanager
 def _plain_archive(file: BinaryIO, place: Path, budget: UnpackingBudget) -> Iterator[BinaryIO]:
-    """Yield an archive without its compression, because its members are not read in file order."""
+    """Yield an uncompressed archive, because its members are read in another order than stored."""
     file.seek(0)
     with plain(file, place) as content:
         if content is file:
@@ -229,7 +229,7 @@ def _plain_archive(file: BinaryIO, place: Path, budget: UnpackingBudget) -> Iter
 
 
 def _write_image(archive: ImageArchive, image: Path, budget: UnpackingBudget) -> None:
-    """Write the layers as a new image for umoci, which then only reads names that were checked."""
+    """Write the layers as a new image, so that umoci only reads names that were checked."""
     blobs = image / "blobs" / "sha256"
     blobs.mkdir(parents=True)
     layers = []

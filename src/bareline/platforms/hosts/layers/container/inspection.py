@@ -132,7 +132,7 @@ def _ordered(version: str) -> tuple[int, ...]:
 
 
 def _own_namespaces(inside: Mapping[str, str], outside: Mapping[str, str]) -> list[str]:
-    """Return the kinds of namespaces in which the container differs from the outside."""
+    """Return the kinds of namespaces that the container does not share with the node."""
     kinds = []
     for kind in _KINDS:
         namespace = inside.get(f"ns.{kind}")
@@ -142,7 +142,7 @@ def _own_namespaces(inside: Mapping[str, str], outside: Mapping[str, str]) -> li
 
 
 def look_facts(inside: ContainerView, outside: ContainerView, share: str) -> dict[str, Scalar]:
-    """Return the facts of a container, and its differences from the outside."""
+    """Return the facts of a container: its properties, and its differences from the node."""
     answers = inside.answers
     other = outside.answers
     kinds = _own_namespaces(answers, other)

@@ -249,7 +249,7 @@ def check_container(options: Container) -> None:
 
 
 def check_runtime(runtime: Runtime) -> None:
-    """Check that an installed runtime can make containers here: it may need rights or a service."""
+    """Check that an installed runtime has the rights and the service to make containers here."""
     if runtime.tried:
         tried = run_process(runtime.tried, timeout_s=20.0)
         tried.require_success(f"{runtime.title} makes no container", hint=runtime.remedy)

@@ -1,4 +1,4 @@
-"""Container runtimes, a table row for each: how a container is started, kept open, and joined.
+"""A table of container runtimes, with the command lines that start or join a container.
 
 Plug-ins install a `Runtime` under the entry-point group ``bareline.runtimes``.
 """
@@ -76,7 +76,8 @@ class Box:
       come first.
     - `folder`: folder of the node, also visible inside, in which the process that keeps the
       container open writes its number.
-    - `name`: name of the container, if a service keeps it; different for every platform and run.
+    - `name`: name of the container, if a service manages it. Every platform in every run has a
+      different name.
     """
 
     image: str
@@ -88,7 +89,7 @@ class Box:
 
     @property
     def holder_file(self) -> Expanded:
-        """The file with the number of the process that keeps the node's container open."""
+        """The file that contains the number of the process that keeps the node's container open."""
         return Expanded(f'{shlex.quote(self.folder)}/"$(uname -n)"')
 
 
@@ -191,7 +192,7 @@ class Runtime:
         return ["sh", "-c", _HASH, "sh", box.image]
 
     def _filled(self, words: Iterable[str], box: Box) -> list[str]:
-        """Return words with folders, image and name filled in.
+        """Return words in which placeholders are replaced by folders, image and name.
 
         A word for the shell stays an `Expanded`.
         """

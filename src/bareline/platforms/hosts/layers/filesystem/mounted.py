@@ -1,8 +1,8 @@
 """A file system that is mounted on nodes: local, from a server, or distributed over the nodes.
 
-The kernel's NFS server belongs to the network of its machine. NFS-Ganesha is an ordinary program,
-which runs in any network and ends with its namespaces. All platforms use NFS-Ganesha, so that
-platforms with servers on different machines differ only in the server's machine.
+The kernel's NFS server only serves the machine's own network. NFS-Ganesha is an ordinary program,
+which can run in any network namespace and ends with its namespaces. All platforms use NFS-Ganesha,
+so that platforms with servers on different machines differ only in the server's machine.
 """
 
 from __future__ import annotations

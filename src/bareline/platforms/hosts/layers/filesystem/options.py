@@ -51,7 +51,7 @@ class Loop(_Part):
 
     - `type`: name of this kind of file system.
     - `size_bytes`: the largest size of the file.
-    - `direct`: whether the loop device bypasses the page cache of the file.
+    - `direct`: whether the loop device bypasses the page cache when it reads or writes the file.
     - `options`: mount options, such as ``noatime``.
     """
 
@@ -70,9 +70,9 @@ class Nfs(_Part):
     """A folder of a file server.
 
     - `type`: name of this kind of file system.
-    - `server`: location of the server. ``node``: the first node, which trials also use; ``own``: an
-      additional node behind the network, without ranks; ``host``: the machine that runs the nodes
-      and has the disk; ``HOST:/FOLDER``: an existing server of the user.
+    - `server`: location of the server: ``node`` (the first node, which trials also use), ``own``
+      (an additional node without ranks), ``host`` (the machine on which the nodes run), or
+      ``HOST:/FOLDER`` (an existing server of the user).
     - `version`: version of the protocol.
     - `options`: further mount options, such as ``rsize=1048576,wsize=1048576``.
     """
@@ -188,7 +188,7 @@ def _misplaced(chosen: Nfs, network: bool) -> str:
 
 
 def _needs(chosen: FileSystem) -> tuple[tuple[str, ...], str]:
-    """Return the programs that a file system needs, and the name of the kernel's feature."""
+    """Return the programs that a file system needs, and its name in the kernel."""
     match chosen:
         case Loop():
             return ("mount", f"mkfs.{chosen.kind}", "losetup"), chosen.kind
