@@ -124,7 +124,7 @@ def capital(text: str) -> str:
 
 
 def call_name(call: str, kind: str) -> str:
-    """Name a function, with the kind of its request (e.g. send) if the function has several."""
+    """Name an MPI function, with the kind of request (e.g. send) if it starts several kinds."""
     return f"{call} ({kind})" if call in ("MPI_Start", "MPI_Startall") else call
 
 
