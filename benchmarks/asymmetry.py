@@ -95,7 +95,7 @@ def table(pages: int) -> str:
     heads = " | ".join(f"{rows} rows, n = {n}" for rows in (10, 50) for n in BLOCKS)
     rule = "| --- |" + " ---: |" * 6
     lines = [
-        f"**Equal medians: per cent of {pages} pages with a false claim, and with its caveat**",
+        f"**Equal medians: per cent of {pages} pages: with a false claim, with the caveat**",
         "",
         f"| baseline, platform | {heads} |",
         rule,

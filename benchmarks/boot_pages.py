@@ -213,9 +213,12 @@ def power_table(count: int) -> Iterator[str]:
 
 def everywhere_table(count: int) -> Iterator[str]:
     """Describe how often a loss of all cases is found."""
-    yield f"**All {CASES} cases slower, noise 5 %: per cent of {count} pages in which it is found**"
+    yield (
+        f"**All {CASES} cases slower, noise 5 %: per cent of {count} pages on which the loss is "
+        "found**"
+    )
     yield ""
-    yield "| loss | n | any point | the mean |"
+    yield "| loss | n | at any point | by the mean |"
     yield "| ---: | ---: | ---: | ---: |"
     for loss in (1.0, 1.03, 1.05, 1.1):
         for launches in (6, 10):
@@ -229,11 +232,11 @@ def everywhere_table(count: int) -> Iterator[str]:
 def lost_table(count: int) -> Iterator[str]:
     """Describe what is claimed where launches exceed their limit."""
     yield (
-        f"**Launches over their limit, 8 launches, noise 1 %: per cent of {count} pages in "
-        "which anything is called slower or faster**"
+        f"**Launches over their limit, 8 launches, noise 1 %: per cent of {count} pages with a "
+        "claim**"
     )
     yield ""
-    yield "| cases | lost on b, on a | a case | all of them |"
+    yield "| cases | launches lost on b, on a | claim about a case | about the mean |"
     yield "| ---: | ---: | ---: | ---: |"
     for cases in (1, 8, CASES):
         for lost, base in ((0.75, 0.0), (0.9, 0.0), (1.0, 0.0), (0.1, 0.1), (0.5, 0.5)):

@@ -233,7 +233,7 @@ def figures_of(package: Path) -> dict[str, str]:
     functions = sorted(lines for tree in modules.values() for _, lines in function_lines(tree))
     return {
         "packages": str(len(parts)),
-        "of them flat modules": str(sum(_flat(package, part) for part in parts)),
+        "packages that are a single module": str(sum(_flat(package, part) for part in parts)),
         "levels": str(1 + max(levels_of(parts).values())),
         "imports": str(sum(map(len, parts.values()))),
         "imports upwards": str(upward),
@@ -242,7 +242,7 @@ def figures_of(package: Path) -> dict[str, str]:
         "class names with two meanings": str(len(namesakes_of(modules))),
         "participles as names": str(sum(participles_of(modules).values())),
         "lines": str(sum(files)),
-        "of them docstrings, in percent": f"{100 * docstring_share(package, modules):.0f}",
+        "docstrings, in percent of all lines": f"{100 * docstring_share(package, modules):.0f}",
         "files": str(len(files)),
         "lines of a file, median": f"{statistics.median(files):g}",
         "lines of a file, most": str(files[-1]),

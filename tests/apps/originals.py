@@ -85,20 +85,19 @@ def _printed(row: Row) -> str:
 
 
 #: Kinds of traffic in words.
-_WORDS = {"message": "messages", "sum": "sums", "wait": "waits", "exchange": "exchanges among all"}
+_WORDS = {"message": "messages", "sum": "sums", "wait": "waits", "exchange": "all-to-all exchanges"}
 
 
 def table() -> str:
     """Return the comparison as Markdown for docs/method/appendix-apps.md."""
     lines = [
-        "| | of one process | original | the mini-app |",
+        "| mini-app | calls of one process | by the original | by the mini-app (remark) |",
         "|---|---|---|---|",
     ]
     for original in originals().values():
         head = f"`{original.name}`" + ("" if original.held else " (not yet held)")
         for row in original.rows:
-            article = "an" if row.unit.startswith("i") else "a"
-            what = f"{_WORDS[row.kind]} {article} {row.unit}: {row.what}"
+            what = f"{_WORDS[row.kind]} per {row.unit}: {row.what}"
             own = f"{row.app_count:g}" + (f" ({row.why})" if row.why else "")
             cells = [head, what, _printed(row), own]
             lines.append("| " + " | ".join(cells) + " |")

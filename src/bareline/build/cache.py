@@ -1,9 +1,9 @@
 """The finished builds of the native programs in the cache: their list, use and removal.
 
-A build is a folder ``<toolchain>-<sources>`` with a record when it is complete. A process that uses
-a build has a shared lock on the record until the process ends. The modification time of the record
-is the time of the last use. Processes that build for the same toolchain take turns by a lock file
-next to the toolchain's object files.
+A build is a folder ``<toolchain>-<sources>``; a complete build contains a record. A process that
+uses a build has a shared lock on the record until the process ends. The modification time of the
+record is the time of the last use. A lock file next to the toolchain's object files makes processes
+that build for the same toolchain take turns.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ def use(build: Path) -> str | None:
 
 
 def _is_record(descriptor: int) -> bool:
-    """Return whether an open file is a regular file and as small as a record of a build."""
+    """Return whether an open file is a regular file that is small enough for a record."""
     status = os.fstat(descriptor)
     return stat.S_ISREG(status.st_mode) and status.st_size <= _MOST_RECORD_BYTES
 
 
 def finished(folder: Path, toolchain: str = "*") -> list[Path]:
-    """Return the finished builds of a toolchain or of all; the last used build comes first."""
+    """Return the finished builds of a toolchain, or of all toolchains; the last used is first."""
     used = []
     for record in folder.glob(f"{toolchain}-*/{RECORD}"):
         with contextlib.suppress(OSError):  # just removed
@@ -88,7 +88,7 @@ def toolchains(folder: Path) -> set[str]:
 
 @contextmanager
 def locked(folder: Path, toolchain: str) -> Iterator[int]:
-    """Hold the lock for builds of a toolchain during the context, and yield its open file.
+    """Keep the lock for builds of a toolchain during the context, and yield its open file.
 
     Raises StoreError: the file system has no locks, and leases are not allowed.
     """
@@ -102,7 +102,7 @@ def locked(folder: Path, toolchain: str) -> Iterator[int]:
 def prune(folder: Path, toolchain: str) -> None:
     """Remove old builds and logs of a toolchain; the caller has the toolchain's lock.
 
-    The last few builds are kept, and builds that are in use or were used within a day.
+    Builds stay if they are among the last few builds, are in use, or were used within a day.
     """
     for build in finished(folder, toolchain)[_MOST_BUILDS:]:
         if _is_old(build / RECORD):

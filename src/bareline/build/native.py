@@ -1,10 +1,10 @@
 """The build of bareline's native programs with CMake, once per toolchain.
 
-A build is in the cache folder under a key of the sources, the compilers and the MPI library. It
-only appears there when it is complete, even if several processes build at the same time. Each
-toolchain keeps its object files, so that only files that depend on changed sources are compiled. A
-new build of a toolchain removes its old unused builds, and all files of toolchains that were not
-used for a month.
+The name of a build in the cache folder is a hash of the sources, the compilers and the MPI library.
+A build appears there only when it is complete, even if several processes build at the same time.
+Each toolchain keeps its object files, so that only files that depend on changed sources are
+compiled. A new build removes old unused builds of the same toolchain. It also removes all files of
+toolchains that were not used for a month.
 """
 
 from __future__ import annotations
@@ -50,15 +50,16 @@ def ensure_native(mpi: MpiCompiler | None, cache: Path) -> Path:
 def build_native(mpi: MpiCompiler | None, cache: Path, *, force: bool = False) -> NativeBuild:
     """Return a build of the native programs, from the cache or newly built.
 
-    If a compiler is missing, a complete build by another machine or node for the same library is
-    used. It has another key in the cache, because keys also depend on the compiler.
+    If a build program such as a compiler is missing, a complete build that another machine or node
+    made for the same library is used. Its name in the cache differs, because names also depend on
+    the compiler.
 
     - `mpi`: the MPI library to build for; None builds only programs without MPI.
     - `force`: whether to build even if the cache has the build.
 
     Raises ToolMissing: CMake, a C compiler or the MPI library's compiler wrapper is not installed.
-    Raises BuildError: configuring or compiling failed; the message has the error and the path of
-    the log.
+    Raises BuildError: configuring or compiling failed; the message contains the error and the path
+    of the log.
     """
     source = source_folder()
     lacking = missing_tool(mpi)
@@ -96,7 +97,7 @@ _failures: dict[Path, BuildError] = {}
 def _build_locked(builder: _Builder, force: bool) -> NativeBuild:
     """Build while this process has the lock, unless another process has finished the build.
 
-    A build that has failed before is not repeated.
+    A build that has failed in this process is not repeated.
     """
     target = builder.target
     if not force and target in _failures:
@@ -139,7 +140,7 @@ class _Builder:
         return self.target.with_suffix(".part")
 
     def build(self, lock: int) -> NativeBuild:
-        """Configure, compile and install next to the final folder, then rename to it in one step.
+        """Configure, compile and install into a temporary folder, then rename the complete folder.
 
         - `lock`: the descriptor of the toolchain's lock, which this process has.
         """
@@ -176,9 +177,9 @@ class _Builder:
         return build
 
     def _forget_another_place(self) -> None:
-        """Remove CMake's cache if the cache folder was moved.
+        """Remove CMake's cache if bareline's cache folder was moved.
 
-        CMake's cache contains its own path.
+        CMake refuses its cache after a move, because the cache contains its own path.
         """
         remembered = self.tree / "build" / "CMakeCache.txt"
         if remembered.is_file():
@@ -206,9 +207,10 @@ class _Builder:
         )
 
     def _run(self, line: Sequence[str], output: int, lock: int) -> None:
-        """Run a step of the build, which inherits the lock.
+        """Run a step of the build as a process that inherits the lock.
 
-        If this process is killed, the next builder thus waits for the step.
+        If this process is killed, the next process that builds therefore waits for the end of the
+        step.
         """
         finished = subprocess.run(
             line,
@@ -241,7 +243,7 @@ class _Builder:
 
 
 def _reasons(build: NativeBuild, program: str) -> list[str]:
-    """Return the reasons why a build left out a program."""
+    """Return the reasons for which a build left out a program."""
     reasons: list[str] = []
     for line in build.left_out:
         # A reason names a program, or the folder of the sources of several (`apps` of `app_ocean`).
@@ -283,7 +285,7 @@ def _error_in(log: Path) -> str:
 
 
 def _full_disk_in(log: Path) -> str | None:
-    """Return a step's message about a full file system or a used-up quota, or None."""
+    """Return the message in a log about a full file system or a used-up quota, or None."""
     text = _text(log)
     messages = map(os.strerror, (errno.ENOSPC, errno.EDQUOT))
     return next((message for message in messages if message in text), None)
@@ -304,10 +306,10 @@ _REPLAY = Path("lib") / "libbareline_replay.so"
 
 @cache
 def load_library() -> ctypes.CDLL:
-    """Return the compiled library of bareline's own computations, built if necessary.
+    """Return the compiled library of bareline's own computations; build it if necessary.
 
-    Raises ToolMissing, BuildError: the library cannot be built; the hint names the package to
-    install.
+    Raises ToolMissing: a build program is missing; the hint names the package to install.
+    Raises BuildError: the library cannot be built or loaded.
     """
     folder = _built() or build_native(None, cache_folder()).path
     try:
@@ -321,7 +323,7 @@ def load_library() -> ctypes.CDLL:
 
 
 def _built() -> Path | None:
-    """Return the build of these sources that was used last, for any MPI library."""
+    """Return the last used build of the present sources, for any MPI library; None without one."""
     for build in build_cache.finished(cache_folder() / "native"):
         if build.name.endswith(f"-{_key()}") and (build / _REPLAY).exists():
             build_cache.use(build)

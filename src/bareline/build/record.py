@@ -47,8 +47,8 @@ class NativeBuild:
     - `left_out`: programs that could not be built here, each with its reason.
     - `seconds`: duration of configuring and compiling.
     - `host`: the node that has the build; empty for this machine.
-    - `library`: version text of the MPI library with which the programs were linked; empty if it
-      was not asked for.
+    - `library`: version text of the MPI library with which the programs were linked; empty if it is
+      unknown.
     - `machine`: the architecture of the programs; empty in records of earlier versions.
     """
 
@@ -78,7 +78,7 @@ def _adapter() -> TypeAdapter[NativeBuild]:
 
 
 def trusted(build: Path) -> None:
-    """Check that no other user could have made or changed a build, whose programs are executed.
+    """Check that no other user could have changed a build, because its programs are executed.
 
     Raises StoreError: the build belongs to another user, or other users may write to it.
     """
@@ -87,10 +87,9 @@ def trusted(build: Path) -> None:
 
 
 def finished_build(target: Path) -> NativeBuild | None:
-    """Return a finished build that is safe to execute, and protect it; None if there is none.
+    """Return a finished build that is safe to execute, or None; protect it from removal.
 
-    Raises StoreError: other users could have changed the build, so that its record is not read
-    either.
+    Raises StoreError: other users could have changed the build.
     """
     record = build_cache.use(target)
     if record is None:
@@ -100,7 +99,7 @@ def finished_build(target: Path) -> NativeBuild | None:
 
 
 def recorded(target: Path) -> NativeBuild | None:
-    """Return the record of a finished build, and protect the build; None if there is none."""
+    """Return the record of a finished build, or None; protect the build from removal."""
     record = build_cache.use(target)
     return None if record is None else _build_of(record, target)
 
@@ -115,9 +114,9 @@ def _build_of(record: str, target: Path) -> NativeBuild | None:
 def build_of_another(cache: Path, sources: str, mpi: MpiCompiler | None) -> NativeBuild | None:
     """Return a complete build for an MPI library that another machine put into the cache.
 
-    Of several builds, return the last used; None if there is no build for this architecture.
+    Of several builds, return the last used build; None if there is no build for this architecture.
 
-    - `sources`: the key of the sources, as `sources_key` returns it.
+    - `sources`: the result of `sources_key`.
 
     Raises StoreError: other users could have changed the build.
     """
@@ -130,7 +129,7 @@ def build_of_another(cache: Path, sources: str, mpi: MpiCompiler | None) -> Nati
 
 
 def node_builds(cache: Path, sources: str) -> list[str]:
-    """Return the toolchains of builds by nodes in a cache that this machine shares."""
+    """Return the toolchains of builds that nodes have made in a cache that this machine shares."""
     return [build.toolchain for build in _of_nodes(cache, sources)]
 
 

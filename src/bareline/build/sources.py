@@ -1,4 +1,4 @@
-"""The source tree of the native programs: its folder, its files, and a copy with equal times."""
+"""The source tree of the native programs: its folder, its files, and a copy for the build."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def source_files(source: Path) -> Iterator[Path]:
 def mirror(source: Path, copy: Path) -> None:
     """Make a folder an exact copy of the sources.
 
-    Unchanged files keep their modification times for Ninja.
+    Files in the copy that have not changed keep their modification times, so that Ninja does not
+    compile them again.
     """
     wanted = set(source_files(source))
     for path in [path for path in copy.rglob("*") if path.is_file()]:

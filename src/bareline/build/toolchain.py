@@ -48,7 +48,7 @@ class MpiCompiler(Protocol):
     def check_library(self, library: str) -> None:
         """Check that programs are linked with this library, or raise PlatformError.
 
-        - `library`: the version text of the library, as a program of the build prints it.
+        - `library`: the version text of the library that a program of the build printed.
         """
 
 
@@ -74,9 +74,9 @@ def missing_tool(mpi: MpiCompiler | None) -> ToolMissing | None:
 
 
 def build_environment(mpi: MpiCompiler | None) -> dict[str, str]:
-    """Return the environment of a build: bareline's own, with the library's compilers.
+    """Return the environment of a build: bareline's own environment in the C locale.
 
-    The locale is C.
+    The variables of the MPI library, such as its compilers, are added.
     """
     environment = {**os.environ, "LC_ALL": "C"}
     if mpi:
@@ -94,12 +94,12 @@ def toolchain_title(mpi: MpiCompiler | None) -> str:
 
 
 def library_title(mpi: MpiCompiler | None) -> str:
-    """Return the MPI library's part of a toolchain's name."""
+    """Return the part of a toolchain's name that names the MPI library."""
     return mpi.title if mpi else "no MPI"
 
 
 def toolchain_key(toolchain: str, mpi: MpiCompiler | None) -> str:
-    """Return a hash of the properties of this machine on which the programs depend."""
+    """Return a hash of all properties of this machine that the programs depend on."""
     parts: dict[str, str] = {
         "toolchain": toolchain,
         "wrapper": "",

@@ -1,4 +1,4 @@
-"""The output of a comparison of commands, by `ab`, or by a `continue` of its run."""
+"""The output of a comparison of commands, for `ab`, and for `continue` with a run of `ab`."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def commands_compared(made: Run) -> Comparison:
 def emit_answer(
     comparison: Comparison, made: Run, titles: Mapping[str, str], markdown: Path | None = None
 ) -> None:
-    """Print which command is better, and the next commands.
+    """Print which command is better, and the `bareline` commands to type next.
 
-    - `titles`: command line of each platform.
+    - `titles`: by name of the platform, the command line that it measures.
     """
     from bareline.analysis.words.commands import command_rows
     from bareline.report.terminal.commands import command_blocks, next_blocks
@@ -58,7 +58,7 @@ def _export(rows: Sequence[CommandRow], margin: float, path: Path) -> None:
 
 
 def end_if_failed(made: Run, tally: TrialCounts) -> None:
-    """Leave with the exit code of failed trials if launches have failed."""
+    """Exit with the code of failed trials if any launch failed."""
     if tally.wrong:
         print_error(
             f"{tally.failed} of {tally.planned} launches failed: `bareline show {made.path}`"

@@ -67,7 +67,7 @@ def profile(
 
 
 def _print_profiles(profiling: ProfiledRun) -> None:
-    """Print the profiles of the launches on stderr, because stdout belongs to the program."""
+    """Print the paths of the profiles on stderr, because stdout belongs to the program."""
     if profiling.problem:
         print_error(profiling.problem)
     if len(profiling.launches) > 1:
@@ -198,7 +198,7 @@ def _answer(options: PredictOptions, path: Path) -> None:
         raise UsageError(
             f"the model does not exist: '{options.model[:40]}'", hint="use auto, replay or delta"
         )
-    # Else it is an application of the run, such as `app.ocean`.
+    # If it is not a path, it is an application of the run, such as `app.ocean`.
     is_path = path.exists() or len(path.parts) > 1 or path.suffix == ".profile"
     application = path if is_path else str(path)
     with printing_measures():
@@ -266,7 +266,7 @@ def _targets(options: PredictOptions) -> Iterator[list[Target]]:
 
 
 def _read(path: Path) -> Records:
-    """Return the records of a run without its disturbed trials, whose number is printed."""
+    """Return the records of a run without its disturbed trials; print the number of these."""
     from bareline.analysis.numbers.disturbance import without_disturbed_trials
     from bareline.analysis.words.disturbance import exclusion_words
 

@@ -148,7 +148,10 @@ def _options(options: AbOptions) -> CommandOptions:
 
 
 def _conditions(texts: Sequence[str]) -> list[FailCondition]:
-    """Return the parsed conditions; their parser is only imported here, as that takes a while."""
+    """Return the parsed conditions.
+
+    The parser is imported inside this function, because its import takes time.
+    """
     if not texts:
         return []
     from bareline.analysis.judgements.conditions import parse_condition
@@ -157,7 +160,10 @@ def _conditions(texts: Sequence[str]) -> list[FailCondition]:
 
 
 def _whole_condition(text: str) -> str:
-    """Return a complete condition for ``> 1.05`` or ``is slower``, which are about the value."""
+    """Return a condition with its subject.
+
+    ``> 1.05`` and ``is slower`` have none; they are about the value of the commands.
+    """
     from bareline.study.commands import PROBE
 
     stripped = text.strip()

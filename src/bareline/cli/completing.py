@@ -8,12 +8,15 @@ from pathlib import Path
 
 from bareline.vocabulary.errors import BarelineError
 
-#: Set by the shell's function, which typer makes for the name of the program.
+#: The shell's function for completion, which typer makes, sets this variable.
 VARIABLE = "_BARELINE_COMPLETE"
 
 
 def _offering(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
-    """Return a function that completes the beginning of a name; no names if they cannot be read."""
+    """Return a function that completes the beginning of a name.
+
+    It returns an empty list if the names cannot be read.
+    """
 
     @wraps(names)
     def offer(incomplete: str) -> list[str]:
@@ -28,7 +31,7 @@ def _offering(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
 
 @_offering
 def studies() -> Iterable[str]:
-    """Return the names of the built-in studies and of the TOML files in this folder."""
+    """Return the names of the built-in studies and of the TOML files in the current folder."""
     from bareline.study.catalogue import study_names
 
     return [*study_names(), *sorted(map(str, Path().glob("*.toml")))]
@@ -36,7 +39,7 @@ def studies() -> Iterable[str]:
 
 @_offering
 def platforms() -> Iterable[str]:
-    """Return the names of the built-in platforms and of the platforms in this folder's file."""
+    """Return the names of the built-in platforms and of the platforms in ``platforms.toml``."""
     from bareline.platforms.config import load_platforms
 
     return sorted(load_platforms(None, {}))

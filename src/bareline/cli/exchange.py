@@ -86,7 +86,7 @@ def calibrate(
 
 
 def _progress(*, quiet: bool) -> Callable[[str], None]:
-    """Return a function that prints the simulated case or, if `quiet`, nothing."""
+    """Return a function that prints the case that is simulated; with `quiet` it prints nothing."""
 
     def tell(case: str) -> None:
         if not quiet:

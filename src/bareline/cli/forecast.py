@@ -94,7 +94,7 @@ def _question(options: ForecastOptions) -> Question:
 
 
 def _max_age_s(text: str) -> float:
-    """Return an age in s, from a number of days or a time in the format of `--wait-quiet`."""
+    """Return an age in s from a text such as ``7d``, or a time in the format of `--wait-quiet`."""
     from bareline.vocabulary.units import parse_duration
 
     days = text.removesuffix("d")
@@ -104,7 +104,7 @@ def _max_age_s(text: str) -> float:
 
 
 def _run_of(step: ForecastStep, baseline: str, max_age_s: float, *, quiet: bool) -> Run:
-    """Return the measured run of a step: a recent run, a continued run, or a new run."""
+    """Return the measured run of a step of the forecast: a recent, a continued, or a new run."""
     standing = step.standing(max_age_s)
     if not standing.measures and standing.run is not None:
         print_error(f"{step.title}: {standing.words}")

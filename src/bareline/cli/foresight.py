@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 
 def see_to_answers(planned: Planned) -> None:
-    """Print the claims that a run can judge; if they are few, ask the user on a terminal.
+    """Print the claims that a run can judge, and ask the user whether to measure if they are few.
 
-    The user is not asked if platforms are named, or with ``--anyway`` or ``--yes``.
+    The user is not asked if the command line has ``--on``, ``--anyway`` or ``--yes``.
 
-    Raises UsageError: less than a third of the claims can be judged, and there is no terminal.
+    Raises UsageError: the claims are few, and the user cannot be asked because there is no
+    terminal.
     """
     options = planned.options
     goes_on = options.yes or options.anyway or bool(options.on)
@@ -54,7 +55,7 @@ def _agreed(question: str) -> bool:
 
 
 def answers_here(name: str, platforms: Path | None) -> Iterator[HostCheck]:
-    """Yield checks of the claims that a study can judge on the platforms of its roles."""
+    """Yield checks for the doctor: the claims that a study can judge on its default platforms."""
     from bareline.doctor.check import Area, Health, HostCheck
     from bareline.platforms.config import choose_platforms
     from bareline.session.begin import cast_study, choose_baseline

@@ -62,7 +62,7 @@ def build(
     ] = "auto",
     platforms: PlatformsOption = None,
 ) -> None:
-    """Build the native programs for a compiler and MPI library; cached."""
+    """Build the native programs for a compiler and MPI library, unless the cache has them."""
     from bareline.platforms.listing import build_for, build_row
 
     rows = [build_for(name, platforms) for name in on] if on else [build_row(mpi)]

@@ -1,4 +1,4 @@
-"""The entry point of the command line; the modules that a verb imports do its work.
+"""The entry point of the command line.
 
 A group of verbs is a module with its own ``app``. `bareline.cli.tasks` lists the modules, and
 imports a module when one of its verbs is used. Imports are inside the functions of the verbs, so
@@ -25,19 +25,19 @@ from bareline.report.writers.encoding import allow_any_text
 from bareline.vocabulary.errors import BarelineError, UsageError
 from bareline.vocabulary.files import step_to_read
 
-#: Missing resources of the machine: not a fault of bareline, and without a traceback.
+#: Errors of missing resources: no fault of bareline, so that no traceback is printed.
 _SCARCE = {errno.EAGAIN, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
            errno.ENOSPC}  # fmt: skip
-#: Errors of a given path.
+#: Errors of a path that the user gave.
 _OF_THE_PATH = {errno.EACCES, errno.EIO, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR,
                 errno.EPERM, errno.EROFS, errno.ESTALE}  # fmt: skip
 
 _NOTHING_LOST = "what was recorded is kept"
 
-#: Taken from any place of the line: click would take it only before the verb.
+#: An option that may be at any place of the command line; click accepts it only before the verb.
 _VERBOSE = "--verbose"
 
-#: Options of which a second one contradicts the first.
+#: Options that can have only one value.
 _ONCE = ("--baseline", "--margin", "--out", "--seed")
 
 app = typer.Typer(
@@ -54,7 +54,7 @@ app = typer.Typer(
 
 @cache
 def command() -> Any:
-    """Return click's command with all verbs."""
+    """Return the click command that contains all verbs."""
     return typer.main.get_command(app)
 
 
@@ -80,7 +80,7 @@ def main() -> NoReturn:
         complain_of_end(full, as_json="--json" in arguments)
         sys.exit(BarelineError.exit_code)
     except BrokenPipeError:
-        # The reader of our output went away, as `| head` does: that is not an error.
+        # The reader of the output has ended, e.g. `| head`; this is not an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
@@ -105,7 +105,7 @@ def _wrong_path(error: OSError) -> BarelineError:
 
 
 def _without_verbose(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments without ``--verbose``, which turns on codes of messages."""
+    """Return the arguments without ``--verbose``; if they had it, turn on codes of messages."""
     own_arguments = len(arguments)
     if "--" in arguments:
         own_arguments = arguments.index("--")
@@ -117,7 +117,12 @@ def _without_verbose(arguments: Sequence[str]) -> list[str]:
 
 
 def _refuse_two(arguments: Sequence[str]) -> None:
-    """Raise UsageError if an option that decides alone is given twice, as the last would win."""
+    """Refuse an option that is given twice and can have only one value.
+
+    Without this check, the last value would be used.
+
+    Raises UsageError: such an option is given twice.
+    """
     if arguments[:1] == ["profile"]:  # the options of the program may follow without --
         return
     ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
@@ -128,9 +133,9 @@ def _refuse_two(arguments: Sequence[str]) -> None:
 
 
 def _with_values(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments with values for options that may have none.
+    """Return the arguments, with the default value after each option that is given without a value.
 
-    Without this, click would use the next argument as the value.
+    Otherwise click would take the next argument for the value.
     """
     ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
     alone = {name: f"{name}={value}" for name, value in OPTIONAL_VALUES.items()}

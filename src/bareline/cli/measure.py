@@ -183,9 +183,11 @@ def _execute(
     quiet: bool,
     goes_on: bool = False,
 ) -> None:
-    """Measure the rest of a run, and print how it ended.
+    """Measure the remaining trials of a run, and print the result.
 
-    - `goes_on`: whether the run was begun before.
+    For a run of ``ab`` that goes on, the result is the answer of ``ab``.
+
+    - `goes_on`: whether the command is `continue`.
     """
     from bareline.session.submission import end_chain
     from bareline.study.commands import command_lines
@@ -208,7 +210,10 @@ def _execute(
 
 
 def _end(made: Run, tally: TrialCounts, *, quiet: bool) -> None:
-    """Print how a run ended, and its state; exit with the code of failed trials, if any failed."""
+    """Print the result of a run, and its state.
+
+    If trials failed, exit with the code of failed trials.
+    """
     from bareline.report.terminal.runs import run_end_blocks
     from bareline.report.writers.terminal import print_blocks
     from bareline.session.status import end_remarks
@@ -227,7 +232,7 @@ def _end(made: Run, tally: TrialCounts, *, quiet: bool) -> None:
 
 
 def _end_with_answer(made: Run, titles: Mapping[str, str], tally: TrialCounts) -> None:
-    """Print the answer of ``ab``; with --json, print the state of the run as `continue` does."""
+    """Print the answer of ``ab``; with ``--json``, print the state of the run instead."""
     from bareline.cli.answer import commands_compared, emit_answer, end_if_failed
 
     if prints_json():

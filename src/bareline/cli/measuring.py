@@ -1,4 +1,4 @@
-"""The measurement of the rest of a run, for `run`, `continue`, `ab` and `forecast`."""
+"""The measurement of a run's remaining trials, for `run`, `continue`, `ab` and `forecast`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bareline.store.run import Run
     from bareline.vocabulary.limits import Limits
 
-#: How a run may end early: how it goes on, whether its state is printed, and the exit code.
+#: Early ends of a run: how to continue it, whether its state is printed, and the exit code.
 _EARLY: Mapping[type[BaseException], tuple[str, bool, int]] = {
     KeyboardInterrupt: ("`bareline continue {}` goes on where it stopped", False, EXIT_INTERRUPTED),
     LimitReached: ("`bareline continue --max-core-hours N {}` goes on", True, EXIT_INTERRUPTED),
@@ -40,7 +40,10 @@ def measure(
     stop_on_failure: bool = False,
     quiet: bool,
 ) -> TrialCounts:
-    """Measure the rest of a run with progress on stderr; exit with a code after an early end."""
+    """Measure the remaining trials of a run, with progress on stderr.
+
+    If the measurement ends early, exit with the code of the reason.
+    """
     from bareline.report.terminal.progress import progress_on
     from bareline.session.runner import execute
 

@@ -28,7 +28,7 @@ def run_path(text: str) -> Path:
 def read_records(*paths: Path, unlike: bool = True) -> Records:
     """Return the records of runs.
 
-    - `unlike`: whether to print in which defaults the runs differ.
+    - `unlike`: whether to print the default parameters in which the runs differ.
     """
     from bareline.store.run import Run
 
@@ -67,13 +67,13 @@ SidesArgument = Annotated[
     ),
 ]
 _Names = list[str] | None
-#: Keywords of every option with the name of a platform.
+#: Keyword arguments of every option whose value is the name of a platform.
 PLATFORM: dict[str, Any] = {"metavar": "P", "autocompletion": completing.platforms}
 
 
 @dataclass(frozen=True, slots=True)
 class RowFilter:
-    """The rows that the user selects, with names of one kind in each field."""
+    """The rows that the user selects; each field contains names of one kind, e.g. of probes."""
 
     probes: Annotated[
         _Names,
@@ -86,7 +86,7 @@ class RowFilter:
     layers: Annotated[_Names, option("--layer", "LAYER", "Only rows of this layer.")] = None
 
     def selection(self) -> Selection:
-        """Return the selection of rows; it is false if all rows are selected."""
+        """Return the selection of rows; its truth value is false if all rows are selected."""
         from bareline.analysis.numbers.selection import Selection
 
         return Selection(
@@ -168,8 +168,8 @@ DetailsOption = Annotated[bool, flag("--all", "Also detail metrics.")]
 class RunOptions:
     """Options of a run, which is measured here or by a batch job.
 
-    Each field is an option of `run` and of `submit`. `for_the_job` has the options that concern the
-    measurement instead of the plan.
+    Each field is an option of `run` and of `submit`. `for_the_job` returns the options that concern
+    the measurement and not the plan.
     """
 
     study: Annotated[
@@ -241,7 +241,7 @@ class RunOptions:
     as_json: JsonOption = False
 
     def for_the_job(self) -> list[str]:
-        """Return the options with which `continue` measures in a batch job as `run` would here."""
+        """Return the options that make `continue` measure in a batch job as `run` would."""
         words = [] if seconds(self.wait_quiet) is None else [f"--wait-quiet={self.wait_quiet}"]
         words += ["--quiet"] if self.quiet else []
         return [*words, "--stop-on-failure"] if self.stop_on_failure else words

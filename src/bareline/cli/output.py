@@ -65,7 +65,7 @@ def print_error(text: str) -> None:
 
 
 def complain_of_end(error: BarelineError, *, as_json: bool) -> None:
-    """Print a command's error and the next step on stderr, as text or as a JSON object."""
+    """Print the error that ends a command on stderr, with the next step, as text or as JSON."""
     if not as_json:
         code = _code_of(error) if _with_codes.get() else None
         _print_message(str(error), code)
@@ -87,10 +87,10 @@ def _print_message(text: str, code: str | None) -> None:
 
 
 def complain_of(outcomes: Sequence[ConditionOutcome], undecided: str | None = None) -> None:
-    """Print the result of each condition, and leave with the exit code of the worst result.
+    """Print the result of each condition; exit with an error code unless all conditions pass.
 
-    - `undecided`: result of a condition that these launches cannot decide: "pass", "fail", or None
-      to fail only in continuous integration.
+    - `undecided`: the result of a condition that the launches cannot decide: "pass", "fail", or
+      None, which means "fail" in continuous integration and "pass" elsewhere.
     """
     for outcome in outcomes:
         for line in _outcome_lines(outcome):
@@ -110,7 +110,7 @@ def complain_of(outcomes: Sequence[ConditionOutcome], undecided: str | None = No
 
 
 def fails_undecided(undecided: str | None) -> bool:
-    """Return whether undecided conditions fail; None means only in continuous integration.
+    """Return whether undecided conditions fail; for None, only in continuous integration.
 
     Raises UsageError: the text is neither "pass" nor "fail".
     """
@@ -124,7 +124,7 @@ def fails_undecided(undecided: str | None) -> bool:
 
 
 def _outcome_lines(outcome: ConditionOutcome) -> Iterator[str]:
-    """Yield lines about a condition: its result with the nearest row, then its other rows."""
+    """Yield lines about a condition: its result, then the rows that violate it or are undecided."""
     condition = f"{outcome.condition}: "
     tested = f"{count(outcome.tested, 'row')} tested"
     number = len(outcome.undecided)
@@ -151,7 +151,7 @@ def _some(head: str, lines: Sequence[str]) -> Iterator[str]:
 
 @contextmanager
 def printing_measures() -> Iterator[None]:
-    """Print the benchmarks that a refused run lacks, before the error of the refusal."""
+    """If the context raises `LadderGaps`, print the benchmarks to measure, and raise it again."""
     from bareline.predict.curves.platform_curves import LadderGaps
 
     try:
@@ -162,7 +162,7 @@ def printing_measures() -> Iterator[None]:
 
 
 class Written(TypedDict):
-    """``report``, ``export`` and ``new``: a file that was written."""
+    """A row of ``report``, ``export`` or ``new``: a file that was written."""
 
     file: str
     form: str
@@ -174,7 +174,7 @@ def written(path: Path) -> Written:
     return {"file": str(path), "form": path.suffix.removeprefix(".")}
 
 
-#: Whether the command that runs emits JSON, and the file that it emits to; stdout without it.
+#: Whether the running command prints JSON, and the file to which it prints (None for stdout).
 _as_json: ContextVar[bool] = ContextVar("as_json", default=False)
 _destination: ContextVar[Path | None] = ContextVar("destination", default=None)
 
@@ -197,10 +197,10 @@ def write_to(context: typer.Context, path: Path | None) -> None:
 
 
 def emit(rows: Callable[[], Any], people: Callable[[Console], None]) -> None:
-    """Print rows as JSON or text for people, to stdout or to the file of the command.
+    """Print rows as JSON, or text for people, to stdout or to the file of `write_to`.
 
-    - `rows`: returns the rows; only called for JSON.
-    - `people`: prints text on a console; only called for text.
+    - `rows`: a function that returns the rows; only called for JSON.
+    - `people`: a function that prints text on a console; only called for text.
 
     Raises UsageError: the file cannot be written.
     """
@@ -225,7 +225,10 @@ def unwritable(error: OSError, path: Path) -> UsageError:
 
 
 def as_json(rows: object) -> None:
-    """Print rows, or a schema, as JSON; numbers that are not finite become null, with a remark."""
+    """Print rows, or a schema, as JSON.
+
+    Numbers that are not finite become null, and a remark on stderr names them.
+    """
     nulls: list[str] = []
     finite = with_nulls(rows, nulls)
     encoder = json.JSONEncoder(indent=1, ensure_ascii=False, allow_nan=False)
@@ -241,7 +244,7 @@ def as_json(rows: object) -> None:
 
 
 def emit_blocks(rows: Callable[[], Any], blocks: Callable[[], Iterable[Block]]) -> None:
-    """Print rows as `emit` does, or blocks for people."""
+    """Print rows as JSON, or blocks for people, in the way of `emit`."""
 
     def people(console: Console) -> None:
         from bareline.report.writers.terminal import print_blocks
@@ -252,20 +255,20 @@ def emit_blocks(rows: Callable[[], Any], blocks: Callable[[], Iterable[Block]]) 
 
 
 def console(*, stderr: bool = False, quiet: bool = False) -> Console:
-    """Return the console of stdout or stderr; with `quiet` one that prints nothing."""
+    """Return the console of stdout or stderr; with `quiet`, a console that prints nothing."""
     from bareline.report.writers.console import make_console
 
     return make_console(stderr=stderr, quiet=quiet)
 
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-#: Where the type of each command's rows is, and whether one row is printed alone. `prints` fills it
-#: where a verb is declared.
+#: By command: the type of the rows with its module, and whether a single row is printed. The
+#: decorator `prints` fills it.
 OUTPUTS: dict[str, tuple[str, bool]] = {}
 
 
 def declared_outputs() -> Mapping[str, tuple[str, bool]]:
-    """Return the declared outputs of all verbs, `OUTPUTS`."""
+    """Import all verbs, and return their declared outputs (`OUTPUTS`)."""
     from bareline.cli.tasks import import_verbs
 
     import_verbs()
@@ -273,7 +276,7 @@ def declared_outputs() -> Mapping[str, tuple[str, bool]]:
 
 
 class SchemaListed(TypedDict):
-    """``schema``: a schema, and its subject."""
+    """A row of ``schema``: a schema, and its subject."""
 
     schema: str
     of: str

@@ -38,8 +38,8 @@ def limits_of(max_core_hours: float | None, not_between: str | None) -> Limits:
 class Planned:
     """A study ready for measurement: its platforms, its roles and its control are chosen.
 
-    - `control`: name of the second measurement of the baseline, "" if there is none.
-    - `largest`: options of the Slurm platform whose nodes a job requests.
+    - `control`: the name under which the baseline is measured a second time; "" if it is not.
+    - `largest`: options of the Slurm platform that requests most nodes.
     - `notes`: lines about the plan that the user needs before the measurement.
     """
 
@@ -124,7 +124,10 @@ class Planned:
         return wall_time_line(wall_time(self.study, plan, exact_among(self.platforms)))
 
     def look_at_nodes(self, order: SubmissionRequest) -> None:
-        """Check that a job could run on nodes of a batch system that can be asked in advance."""
+        """Check that a job could run on the nodes of a Slurm cluster; print remarks.
+
+        The nodes of other batch systems are not checked.
+        """
         from bareline.session.allocations import platforms_to_build
         from bareline.session.node_needs import see_to_nodes
         from bareline.study.plan import make_plan
@@ -160,7 +163,7 @@ def look_ahead(
 ) -> tuple[Answers, str] | None:
     """Return the claims that a study with its platforms can judge; None without a publication.
 
-    - `whole`: the study in its own size, before platforms were chosen for its roles.
+    - `whole`: the study at its own scale, before platforms were chosen for its roles.
     """
     from bareline.report.content.answers import claimed_metrics, judged_claims, names_of
     from bareline.session.answers import Foresight
@@ -173,7 +176,7 @@ def look_ahead(
 
 
 def planned_of(options: RunOptions, *, in_a_job: bool = False) -> Planned:
-    """Return the study of the command line, ready for measurement here or by a batch job."""
+    """Return the study of the command line, ready for measurement."""
     from bareline.session.submission import inheriting
 
     study, specs, lacking = _chosen(options)
@@ -189,7 +192,7 @@ def plan_on(
     specs: list[PlatformSpec],
     largest: SlurmOptions | None = None,
 ) -> Planned:
-    """Return a study ready for measurement on platforms; its notes are not printed yet."""
+    """Return a study ready for measurement on platforms; `Planned.tell` prints its notes."""
     from bareline.session import begin
     from bareline.session.variants import with_control, with_variants
     from bareline.study.plan import choose, left_out_lines, unlike
@@ -210,7 +213,7 @@ def plan_on(
 
 
 def _chosen(options: RunOptions) -> tuple[Study, list[PlatformSpec], list[str]]:
-    """Return the study and its platforms, and lines about missing parts."""
+    """Return the study, its platforms, and lines about the parts of it that cannot be measured."""
     from bareline.platforms.config import choose_platforms
     from bareline.session import begin
     from bareline.study.catalogue import find_study
@@ -237,7 +240,7 @@ def _chosen(options: RunOptions) -> tuple[Study, list[PlatformSpec], list[str]]:
 
 
 def _at_sizes_of(study: Study, path: Path) -> Study:
-    """Return a study with the mean message sizes of a profiled program; print the sizes."""
+    """Return a study with the mean message sizes of a profiled program, and print these sizes."""
     from bareline.predict.curves.mean_sizes import mean_sizes, sweep_sizes
     from bareline.probes.mpi._mpibench import MOST_SIZES
     from bareline.profile.files import read_profile

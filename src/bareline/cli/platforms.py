@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class _PlatformsGroup(TyperGroup):
-    """A group that takes an unknown word for the name of a platform.
+    """A group whose error for an unknown command proposes to show the platform of this name.
 
-    Otherwise the error would suggest 'clean' for 'lan'.
+    Otherwise the error would suggest the command 'clean' for the platform 'lan'.
     """
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

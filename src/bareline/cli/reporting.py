@@ -82,7 +82,10 @@ def report(
 
 
 def _document(paths: list[Path], baseline: str | None, margin: float | None) -> Document:
-    """Return a page's content: a comparison, or the latest of many runs with their history."""
+    """Return a page's content: a comparison of runs, or the latest run with a history.
+
+    If the runs are a history of one study, the page shows the latest run and its changes.
+    """
     from bareline.analysis.judgements.timeline import latest_at
     from bareline.analysis.words.comparison import Comparison
     from bareline.report.content.document import document_of
@@ -159,7 +162,7 @@ def nodes(
 
 @dataclass(frozen=True, slots=True)
 class TrendLevel:
-    """The level that the present level is compared with, and the accepted changes."""
+    """The earlier level that the present level is compared with, and the changes to accept."""
 
     since: Annotated[
         Path | None,
@@ -176,7 +179,10 @@ class TrendLevel:
     reason: Annotated[str | None, option("--reason", "TEXT", "Why they are accepted.")] = None
 
     def check(self) -> None:
-        """Check the options for conflicts and missing partners, or raise UsageError."""
+        """Check that options that exclude or need each other are used correctly.
+
+        Raises UsageError: they are not.
+        """
         if self.since is not None and self.last is not None:
             raise UsageError(
                 "--since and --last cannot be used together", hint="leave one of them out"
@@ -207,7 +213,7 @@ def trend(
     level: TrendLevel,
     only: RowFilter,
 ) -> None:
-    """Show metrics over runs in the order of their dates: every change, since when, and why."""
+    """Show metrics over runs by date: each change, its date, and the facts that changed with it."""
     from bareline.analysis.judgements.conditions import parse_condition
     from bareline.analysis.judgements.timeline import accept_changes, trend_of
     from bareline.analysis.words.conditions import check_trend

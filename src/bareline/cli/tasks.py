@@ -1,4 +1,4 @@
-"""The verbs by task, as in ``bareline --help``, each with its complete first sentence.
+"""The verbs by task, in the order of ``bareline --help``.
 
 The module of a verb is imported when the verb is used, because the import of all modules takes
 longer than many verbs.
@@ -54,19 +54,19 @@ TASKS: Mapping[str, Mapping[str, str]] = {
     },
     "Extend": {"new": "template", "probes": "catalogue", "studies": "catalogue"},
 }
-#: Longer than any sentence: none is cut off, lines are wrapped.
+#: A limit longer than any sentence, so that the help wraps sentences and does not cut them.
 _WHOLE = 1000
 
 
 def import_verbs() -> None:
-    """Import the modules of all verbs, which declare the outputs of the verbs."""
+    """Import the modules of all verbs; the import declares the outputs of the verbs."""
     for verbs in TASKS.values():
         for module in verbs.values():
             import_module(f"bareline.cli.{module}")
 
 
 class Verbs(Mapping[str, Any]):
-    """The commands by verb; the module of a verb is imported at its first use.
+    """A mapping from verbs to commands, which imports the module of a verb at its first use.
 
     A command has the type `Any`, because newer versions of Typer contain a copy of click, whose
     classes differ from click's.

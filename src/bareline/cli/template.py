@@ -1,8 +1,8 @@
 """The verb new, which writes a package for a user's plug-in from the sample package.
 
-The sample (``tests/outside/sample``) has a plug-in of each kind and is tested with the contracts.
-The new package is the text of one kind with another name, so that the template needs no tests of
-its own.
+The sample package (``tests/outside/sample``) has a plug-in of each kind, and the contract tests
+check it. A new package is a copy of the files of one kind with another name, so that no separate
+template has to be tested.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ app = typer.Typer()
 
 _PACKAGE = "bareline_outside"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
-#: Blocks of its pyproject.toml, of which a package with one kind keeps one.
+#: The entry points in the sample's pyproject.toml; a new package keeps those of its kind.
 _ENTRIES = re.compile(r'\[project\.entry-points\."bareline\.(\w+)"\]\n.*\n\n')
 _DESCRIPTION = re.compile(r'(?m)^description = ".*"$')
 
@@ -36,10 +36,11 @@ _DESCRIPTION = re.compile(r'(?m)^description = ".*"$')
 class PluginKind:
     """A kind of plug-in, and its names in the sample.
 
-    - `stem`: name of the plug-in in the sample, in the names of files, classes and the object.
+    - `stem`: name of the sample's plug-in; the names of its files and classes contain it.
     - `group`: entry-point group of the kind, ``bareline.GROUP``.
     - `noun`: noun for the kind, with the article.
-    - `swaps`: words of other kinds of the sample, and their replacements.
+    - `swaps`: words in the plug-in's files that refer to plug-ins of other kinds, and their
+      replacements.
     """
 
     stem: str
@@ -99,7 +100,7 @@ def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path
     """Write a package with one plug-in that passes its contract, and return the files.
 
     - `name`: the plug-in's name.
-    - `folder`: folder to make; by default ``bareline-NAME`` in this folder.
+    - `folder`: folder to make; by default ``bareline-NAME`` in the current folder.
 
     The first returned file is the folder's ``pyproject.toml``.
 

@@ -51,15 +51,15 @@ def prints(
 
     A parameter of the verb that is a dataclass becomes an option for each of its fields.
 
-    - `name`: name of the verb, with the option that changes its rows, if there is one.
+    - `name`: name of the verb; if an option changes the rows, with this option.
     - `rows`: the type of the rows, with its module.
     - `alone`: whether a single row is printed instead of a list.
-    - `to_file`: whether the verb also gets ``-o FILE``, unless it already has ``--out``.
+    - `to_file`: whether the verb also gets the option ``-o FILE``, if it does not have ``--out``.
     """
     OUTPUTS[name] = rows, alone
 
     def declare(verb: _Verb) -> _Verb:
-        # A verb that prints several kinds of rows is made flat once.
+        # A verb that prints several kinds of rows is decorated several times, and made flat once.
         if hasattr(verb, "__signature__"):
             return verb
         return _flat(verb, to_file=to_file)
@@ -68,7 +68,7 @@ def prints(
 
 
 def _flat(verb: _Verb, *, to_file: bool) -> _Verb:
-    """Return a verb in typer's form: each field of its dataclasses is a parameter."""
+    """Return a verb in the form that typer needs: each field of a dataclass becomes a parameter."""
     parameters = inspect.signature(verb).parameters
     hints = get_type_hints(verb, include_extras=True)
     bundles = {name: hints[name] for name in parameters if is_dataclass(hints[name])}
@@ -79,7 +79,7 @@ def _flat(verb: _Verb, *, to_file: bool) -> _Verb:
             flat_parameters |= inspect.signature(bundles[name]).parameters
         else:
             flat_parameters[name] = parameter
-    # These do not reach the verb: their callbacks set up `emit`.
+    # These options are not passed to the verb: their callbacks set up `emit`.
     _add(flat_parameters, hints, "as_json", JsonOption, False)
     if to_file:
         _add(flat_parameters, hints, "out", FileOption, None)

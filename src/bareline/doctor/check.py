@@ -1,4 +1,4 @@
-"""The checks of the doctor, which are independent: a failed check stops no other check."""
+"""The checks of the doctor. A failed check does not stop other checks."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Area(StrEnum):
 class HostCheck:
     """The result of one check.
 
-    - `detail`: the finding, or the reason why the part does not work.
+    - `detail`: the result in words, or the reason why the checked part does not work.
     - `hint`: the next step, as an imperative; empty if there is none.
     - `group`: group of the check, which `examine` sets.
     """
@@ -65,16 +65,19 @@ class HostCheck:
 def judged(
     name: str, good: object, bad: str, well: str, hint: str = "", ill: Health = Health.WARN
 ) -> HostCheck:
-    """Return a check that is OK with the text `well` if `good` is true, else `ill` with `bad`."""
+    """Return a check with the result OK and the text `well`, or with `ill`, `bad` and the hint.
+
+    The check is OK if `good` is true.
+    """
     return HostCheck(name, Health.OK, well) if good else HostCheck(name, ill, bad, hint)
 
 
 def refused(name: str, error: BarelineError) -> HostCheck:
-    """Return the check of a part that cannot be used, with message and hint of its error."""
+    """Return the check of a part that cannot be used, with the message and hint of `error`."""
     return HostCheck(name, Health.MISSING, error.what, error.hint or "")
 
 
-#: A look at one subject; it may find several things, and may fail in any way.
+#: A function that checks one subject; it may yield several checks and raise any exception.
 Look = Callable[[], Iterable[HostCheck]]
 
 
@@ -86,7 +89,7 @@ def ask(
     stdin: str | None = None,
     cwd: str | None = None,
 ) -> Finished:
-    """Run a program with a short time limit, in the C locale, with system folders on the path."""
+    """Run a program in the C locale, with a short time limit, and with ``sbin`` folders on PATH."""
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
     return run_process(
         argv,
@@ -97,8 +100,8 @@ def ask(
     )
 
 
-#: Area, module and function of every look, in the order of display. The modules are loaded one
-#: by one, so that one that cannot be imported is a finding too.
+#: Area, module and function of every look, in the order of display. The modules are imported one by
+#: one, so that an import that fails becomes a check that failed.
 _LOOKS = (
     (Area.BARELINE, "toolchain", "python"),
     (Area.BARELINE, "toolchain", "cache"),
@@ -138,7 +141,7 @@ def examine(*, deep: bool = False) -> list[HostCheck]:
 
 
 def look_safely(look: Look, name: str, area: Area) -> list[HostCheck]:
-    """Return the findings of a function; an error becomes the last finding."""
+    """Return the checks that `look` yields; if it fails, the error becomes the last check."""
     checks: list[HostCheck] = []
     try:
         checks.extend(look())

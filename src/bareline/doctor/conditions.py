@@ -14,13 +14,13 @@ _FREE_LIMIT = 0.1
 
 
 def conditions() -> Iterable[HostCheck]:
-    """Yield checks of this machine's facts as conditions for measurements."""
+    """Yield checks of this machine's facts (e.g. the clock rate) that disturb measurements."""
     finished = ask(["sh", "-s", "--", "127.0.0.1", "/tmp"], stdin=script(), timeout_s=10.0)
     yield from judge(parse_node(finished.stdout))
 
 
 def judge(facts: dict[str, Scalar]) -> Iterator[HostCheck]:
-    """Yield checks of the facts of a node; unknown facts are skipped."""
+    """Yield a check for each known fact of a node that can disturb measurements."""
     for look in (_cores, _frequency, _clock, _memory, _neighbours):
         yield from look(facts)
 

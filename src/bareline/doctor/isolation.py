@@ -31,7 +31,7 @@ _KVM = Path("/dev/kvm")
 _KVM_GET_API_VERSION = 0xAE00
 _KVM_API_VERSION = 12
 
-#: Tries the kernel's parts of a shaped link between namespaces; prints the ones that work.
+#: A script that tries the kernel features for a rate-limited link, and prints those that work.
 _LINKS = """
 ip link add bl0 type veth peer name bl1 && echo veth
 ip link add bl2 type bridge && ip link set bl1 master bl2 && echo bridge
@@ -52,7 +52,7 @@ _PARTS = (
 
 
 def namespaces() -> Iterable[HostCheck]:
-    """Check that namespaces, and rate-limited links inside them, can be made."""
+    """Check that namespaces can be made, and links with a limited rate inside them."""
     privilege = find_privilege()
     root = privilege is Privilege.ROOT
     spoken = "root" if root else "an ordinary user, in a user namespace"
@@ -92,7 +92,10 @@ def guests() -> Iterable[HostCheck]:
 
 
 def kvm() -> Iterable[HostCheck]:
-    """Check that the kernel has a hypervisor, and that a guest was seen to boot with it."""
+    """Check that the kernel has a hypervisor.
+
+    No guest is booted. If a run has tried to boot a guest before, its result is used.
+    """
     from bareline.platforms.made.vm.preflight import known_verdict, module_behind
 
     verdict = known_verdict(cache_folder())
@@ -159,7 +162,7 @@ def adapters() -> Iterable[HostCheck]:
 
 
 def runtimes() -> Iterable[HostCheck]:
-    """Check the installed container runtimes; one check lists all missing runtimes."""
+    """Yield a check for each installed container runtime, and one check for all missing ones."""
     missing = []
     for runtime in known_runtimes().values():
         if find_program(runtime.program) is None:
@@ -193,7 +196,7 @@ _FILE_SYSTEMS: tuple[FileSystem, ...] = (
 
 
 def file_systems() -> Iterable[HostCheck]:
-    """Check the requirements for mounts of each file system between hosts as namespaces."""
+    """Check for each file system that hosts in namespaces can mount it from each other."""
     for chosen in _FILE_SYSTEMS:
         try:
             check_here(chosen, root=os.geteuid() == 0, user_namespace=True, network=True)

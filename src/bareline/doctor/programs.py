@@ -23,7 +23,10 @@ def find_program(name: str) -> str | None:
 
 
 def program(name: str, *, title: str = "", needed_by: Iterable[str] = ()) -> HostCheck:
-    """Check for a program, with its version if the table has an option for this."""
+    """Check for a program.
+
+    The result has the version of the program if `TOOLS` has the option that prints it.
+    """
     tool = TOOLS.get(name)
     path = find_program(name)
     title = title or name
@@ -48,7 +51,7 @@ def benchmarks() -> Iterable[HostCheck]:
 
 
 def fact_tools() -> Iterable[HostCheck]:
-    """Check for programs that describe the nodes; without them, some facts are missing."""
+    """Check for the programs from which facts about the nodes are read."""
     for name in ("lscpu", "ethtool", "dmidecode"):
         check = program(name)
         if check.status is Health.MISSING:
@@ -58,7 +61,7 @@ def fact_tools() -> Iterable[HostCheck]:
 
 
 def clusters() -> Iterable[HostCheck]:
-    """Check for the tools that reach other machines, such as ssh, also for cloud instances."""
+    """Check for the tools that reach other machines and cloud instances, such as ssh."""
     yield program("ssh")
     slurm = program("srun", title="Slurm")
     yield slurm
@@ -68,7 +71,7 @@ def clusters() -> Iterable[HostCheck]:
 
 
 def _openstack() -> HostCheck:
-    """Check for the SDK and for clouds in the user's file; no cloud is contacted."""
+    """Check for the OpenStack SDK and for clouds in ``clouds.yaml``; no cloud is contacted."""
     from bareline.platforms.made.cloud.openstack import known_clouds
 
     try:
@@ -110,7 +113,7 @@ def simulation() -> Iterable[HostCheck]:
 
 
 def pages() -> Iterable[HostCheck]:
-    """Check for the browser that tests the report page; readers of the page do not need it."""
+    """Check for the browser with which the report page is tested; its readers do not need it."""
     path = find_browser()
     yield judged(
         "Chromium",

@@ -1,4 +1,4 @@
-"""The purposes that this machine is ready for, as a few lines that sum up the checks."""
+"""A summary of the checks: the purposes for which this machine is ready."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bareline.doctor.check import Area, Health, HostCheck
 
-#: The requirements of a purpose, each as alternatives: names of checks, or all of an area.
+#: The requirements of each purpose. A requirement is an area, or a list of alternative checks.
 _NEEDS: Mapping[str, tuple[tuple[str, ...] | Area, ...]] = {
     "one node": (("C compiler",), ("CMake",), ("native programs",), Area.MPI),
     "two hosts on this machine": (("namespaces",), ("virtual links",), ("bridge",)),
@@ -23,10 +23,10 @@ _BEST = (Health.OK, Health.WARN, Health.MISSING)
 
 
 def purposes(checks: Sequence[HostCheck]) -> dict[str, HostCheck | None]:
-    """Return the check that limits each purpose, None if one of its requirements is unchecked.
+    """Return for each purpose the check that limits it.
 
-    Of several checks for the same requirement, the best one counts; the worst requirement limits
-    the purpose.
+    Each requirement of a purpose has the result of its best check. The requirement with the worst
+    result limits the purpose. The value is None if a requirement has no check.
     """
     limits = {}
     for name, needs in _NEEDS.items():
@@ -41,7 +41,11 @@ def _status(limit: HostCheck | None) -> Health:
 
 
 def _best(need: tuple[str, ...] | Area, checks: Sequence[HostCheck]) -> HostCheck | None:
-    """Return the best check for a requirement; of several names, the first checked one counts."""
+    """Return the check that decides a requirement.
+
+    If the requirement is a list of names, this is the check with the first name that has one. If it
+    is an area, this is the area's check with the best result.
+    """
     if isinstance(need, tuple):
         named = (check for check in checks if check.name in need)
         return min(named, key=lambda check: need.index(check.name), default=None)

@@ -14,16 +14,16 @@ from bareline.report.writers.console import print_paragraph
 from bareline.vocabulary.rows import row_of
 
 _MARKS = {Health.OK: ("✓", "green"), Health.WARN: ("!", "yellow"), Health.MISSING: ("–", "dim")}
-#: Marks where the output has no letters beyond ASCII.
+#: Replacements of signs if the output can only show ASCII.
 _ASCII = {"✓": "+", "–": "-", "→": ">"}
-#: The least width of a finding, in cells: on a narrower terminal its name has a line of its own.
+#: The least width of a finding in cells. On a narrower terminal, its name is on a separate line.
 _LEAST_WIDTH = 30
 
 
 def render(checks: Sequence[HostCheck], console: Console) -> None:
     """Print checks and next steps.
 
-    Lines are only wrapped on a terminal, so that commands stay whole elsewhere.
+    Lines are wrapped only on a terminal. In a file or a pipe, each command stays on one line.
     """
     indent = 5 + max((len(check.name) for check in checks), default=0)
     if console.width - indent < _LEAST_WIDTH:
@@ -40,7 +40,7 @@ def render(checks: Sequence[HostCheck], console: Console) -> None:
 
 
 def render_purposes(checks: Sequence[HostCheck], console: Console) -> None:
-    """Print the purposes that this machine is ready for, other purposes, and a first command."""
+    """Print the purposes for which this machine is ready or not, and a first command."""
     last = ""
     for head, text in lines(checks):
         title = head if head != last else ""

@@ -20,7 +20,7 @@ _NEON_BITS = 128
 class ArmCore:
     """A row of ``arm_cores.toml``.
 
-    - `needs_bits`: the vector width for which the row's operations per cycle are valid.
+    - `needs_bits`: the smallest vector width for which `flops_per_cycle` is valid.
     """
 
     name: str
@@ -32,13 +32,13 @@ class ArmCore:
 
 @cache
 def arm_cores() -> Mapping[str, ArmCore]:
-    """Return the known cores, by implementer and part as in /proc/cpuinfo."""
+    """Return the known cores; the key is "IMPLEMENTER PART", in the form of /proc/cpuinfo."""
     text = Path(__file__).with_name("arm_cores.toml").read_text(encoding="utf-8")
     return {key: ArmCore(**row) for key, row in tomllib.loads(text).items()}
 
 
 def find_core(first: Mapping[str, str]) -> ArmCore | None:
-    """Return the core that a block of /proc/cpuinfo describes; None if unknown, or not from Arm."""
+    """Return the Arm core that a block of /proc/cpuinfo describes; None if it is not known."""
     words = (first.get("CPU implementer", ""), first.get("CPU part", ""))
     return arm_cores().get(" ".join(words).lower())
 

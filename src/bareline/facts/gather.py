@@ -36,7 +36,7 @@ def script() -> str:
 def gather(answers: Iterable[tuple[str, str, str]]) -> Facts:
     """Collect the facts of every node into one flat table; an unknown fact has no key.
 
-    - `answers`: for each node its name, and the script's output and error output there.
+    - `answers`: for each node: its name, the script's output, and the script's error output.
 
     Raises PlatformError: a node does not answer.
     """
@@ -74,9 +74,10 @@ def parse_node(raw: str) -> Facts:
 def merge_nodes(nodes: Sequence[Facts]) -> Facts:
     """Join the facts of a platform's nodes.
 
-    A key has the value of node 0. If other nodes have a different value, ``node[1-3,7].key`` is
-    their value, and ``node[1-3,7].missing`` lists the keys that they lack. ``node.heterogeneous``
-    shows whether a characteristic (not a name, not a counter) differs.
+    A key has the value of node 0. If nodes 1 to 3 and 7 have a different value, it has the key
+    ``node[1-3,7].key``. If these nodes lack keys, ``node[1-3,7].missing`` lists them.
+    ``node.heterogeneous`` shows whether nodes differ in a fact that is neither a name nor a
+    counter.
     """
     if not nodes:
         return {}

@@ -49,7 +49,7 @@ _DECIMAL = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 
 def parse_network(sections: Sections) -> Facts:
-    """Return the facts from the script's sections about the network."""
+    """Return the facts from the sections about the network in the script's output."""
     line, _, _ = sections.get("device", "").partition("\n")
     words = line.split(" ")
     device = words[0]

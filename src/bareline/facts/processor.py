@@ -33,7 +33,7 @@ _POWER = {"K": 10, "M": 20, "G": 30}
 
 
 def parse_processor(sections: Sections) -> Facts:
-    """Return the facts from the script's sections about the processor."""
+    """Return the facts from the sections about the processor in the script's output."""
     first = dict(pairs(sections.get("cpuinfo", "").strip().partition("\n\n")[0]))
     lscpu = dict(pairs(sections.get("lscpu", "")))
     files = files_of(sections, "cpu")
@@ -93,12 +93,12 @@ def _turbo(files: Mapping[str, str]) -> bool | None:
 
 
 def _switch(text: str | None) -> bool | None:
-    """Read a switch of the kernel, "0" or "1" for example; None for a missing text."""
+    """Return whether a switch of the kernel, such as "0" or "1", is on; None for a missing text."""
     return {"0": False, "1": True}.get(text or "")
 
 
 def _topology(sections: Sections, lscpu: Mapping[str, str], files: Mapping[str, str]) -> Found:
-    """Return the numbers of sockets, cores and threads, and how many of them programs may use."""
+    """Return the numbers of sockets, cores, threads, and processors that programs may use."""
     cpuinfo = sections.get("cpuinfo", "")
     packages = _package_of_cores(sections)
     cores = len(packages)
@@ -126,7 +126,7 @@ def _topology(sections: Sections, lscpu: Mapping[str, str], files: Mapping[str, 
 
 
 def _package_of_cores(sections: Sections) -> set[tuple[str, str]]:
-    """Return socket and number of each core: from sysfs; if it has none, from /proc/cpuinfo."""
+    """Return socket and number of each core, from sysfs or, if it lists no cores, /proc/cpuinfo."""
     topology = files_of(sections, "topology")
     cores = set()
     for path, core in topology.items():
@@ -143,7 +143,7 @@ def _package_of_cores(sections: Sections) -> set[tuple[str, str]]:
 
 
 def _allowed(sections: Sections) -> Found:
-    """Return the number of processors that programs may use, if taskset or a quota limits it."""
+    """Return the numbers of processors to which an affinity mask or a quota limits programs."""
     facts: Found = {}
     for line in sections.get("allowed", "").splitlines():
         match line.split():
@@ -208,7 +208,7 @@ def _emulated(detected: str, model: str, first: Mapping[str, str]) -> bool | Non
 
     QEMU's translator has its name in the model name of its processor, and systemd-detect-virt finds
     the name through CPUID. systemd-detect-virt also prints "qemu" for a KVM guest that hides its
-    hypervisor; such a guest lacks the hypervisor flag.
+    hypervisor, but the processor of such a guest does not show the flag ``hypervisor``.
     """
     flags = first.get("flags", "").split()
     if "TCG" in model or (detected == "qemu" and "hypervisor" in flags):
@@ -240,7 +240,10 @@ def _base_frequency(
 
 
 def _firmware_frequency(sections: Sections) -> tuple[float | None, str]:
-    """Return the nominal frequency that the firmware declares, and the source or "unknown"."""
+    """Return the nominal frequency that the firmware declares, and the name of its source.
+
+    If the firmware declares no frequency, return None and "unknown".
+    """
     tree = files_of(sections, "device-tree")
     clocks = [hz for hz in map(tree_hz, tree.values()) if hz]
     if clocks:
@@ -252,7 +255,11 @@ def _firmware_frequency(sections: Sections) -> tuple[float | None, str]:
 
 
 def _peak(facts: Facts, core: ArmCore | None) -> Facts:
-    """Return the double-precision peak at the nominal frequency, if both factors are certain."""
+    """Return the double-precision peak at the nominal frequency.
+
+    The result is empty if the frequency or the operations per cycle are uncertain, or if the
+    processor is emulated.
+    """
     base_hz = facts.get("cpu.base_hz")
     per_cycle = flops_per_cycle(facts)
     if core is not None:
@@ -273,8 +280,8 @@ def _peak(facts: Facts, core: ArmCore | None) -> Facts:
 def flops_per_cycle(facts: Facts) -> int | None:
     """Return the double-precision operations per core and cycle; None if the model is ambiguous.
 
-    Only instruction sets that the node shows count: a guest whose processor model hides AVX cannot
-    use it, even if the hardware has AVX.
+    The number depends on the instruction sets that the node shows. A guest whose processor model
+    hides AVX cannot use AVX, even if the hardware has it.
     """
     family = facts.get("cpu.family")
     model = facts.get("cpu.model_number")
@@ -315,7 +322,7 @@ def _shown(facts: Mapping[str, Scalar | None]) -> set[str]:
 
 
 def parse_memory(sections: Sections) -> Facts:
-    """Return the facts from the script's sections about memory."""
+    """Return the facts from the sections about memory in the script's output."""
     table = dict(pairs(sections.get("meminfo", "")))
     files = files_of(sections, "vm")
 
@@ -346,7 +353,10 @@ def parse_memory(sections: Sections) -> Facts:
 
 
 def _modules(text: str) -> Found:
-    """Return the memory modules that the firmware lists; a guest's are invented but recorded."""
+    """Return facts of the memory modules that the firmware lists.
+
+    The firmware of a guest lists invented modules, which are also recorded.
+    """
     devices = [dict(pairs(block)) for block in text.split("\n\n") if "Memory Device" in block]
     installed = [device for device in devices if (device.get("Size") or "N")[0].isdigit()]
     kinds = {device.get("Type", "") for device in installed} - {"", "Unknown", "RAM"}
@@ -360,7 +370,7 @@ def _modules(text: str) -> Found:
 
 
 def _transfer_rate(device: Mapping[str, str]) -> float | None:
-    """Return the rate of a memory module in 10^6 transfers/s: as configured, if that is known."""
+    """Return a memory module's rate in 10^6 transfers/s: the configured rate if it is known."""
     for name in ("Configured Memory Speed", "Configured Clock Speed", "Speed"):
         rate = number(device.get(name))
         if rate:

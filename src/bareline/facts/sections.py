@@ -39,7 +39,7 @@ def files_of(sections: Sections, name: str) -> dict[str, str]:
 
 
 def pairs(text: str, separator: str = ":") -> Iterator[tuple[str, str]]:
-    """Yield the ``name: value`` lines of a text, stripped."""
+    """Yield name and value of the ``name: value`` lines of a text, without outer blanks."""
     for line in text.splitlines():
         name, separated, value = line.partition(separator)
         if separated:
@@ -47,7 +47,7 @@ def pairs(text: str, separator: str = ":") -> Iterator[tuple[str, str]]:
 
 
 def integer(text: str | None) -> int | None:
-    """Return a text as a whole number; None if the text is anything else."""
+    """Return a text as a whole number; None if the text is not a whole number."""
     text = (text or "").strip()
     if not text.isdecimal() or not text.isascii() or len(text) >= _MOST_DIGITS:
         return None
@@ -63,7 +63,7 @@ def number(text: str | None) -> float | None:
 
 
 def version(text: str) -> str | None:
-    """Return the first dotted version number in a text, without a distribution's suffix."""
+    """Return the first version number with dots in a text, without a distribution's suffix."""
     match = _VERSION.search(text)
     return match[0] if match else None
 
@@ -90,7 +90,7 @@ def list_count(text: str | None) -> int | None:
 
 
 def times(value: float | None, factor: float) -> float | None:
-    """Return a number times a factor, to change its unit; None for None."""
+    """Return a number multiplied by a factor, to change its unit; None if the number is None."""
     return None if value is None else value * factor
 
 

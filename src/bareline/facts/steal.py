@@ -53,6 +53,6 @@ def steal_ratio(before: StealReading | None, after: StealReading | None) -> floa
 
 
 def steal_caveats(before: StealReading | None, after: StealReading | None) -> tuple[str, ...]:
-    """Return the caveats of a trial that ran between two readings, if much time was stolen."""
+    """Return the caveats of a trial between two readings; empty if little time was stolen."""
     ratio = steal_ratio(before, after)
     return ("steal-time",) if ratio is not None and ratio > STEAL_LIMIT else ()

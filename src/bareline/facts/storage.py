@@ -17,7 +17,7 @@ _ATTRIBUTE = re.compile(
 
 
 def parse_storage(sections: Sections) -> Facts:
-    """Return the facts from the script's sections about storage."""
+    """Return the facts from the sections about storage in the script's output."""
     rows = sections.get("df", "").strip().splitlines()
     columns = rows[-1].split() if len(rows) > 1 else []
     if len(columns) < 7:
@@ -42,15 +42,15 @@ def parse_storage(sections: Sections) -> Facts:
 
 
 def _striping(text: str) -> str | None:
-    """Return how a folder's files are spread over servers; None for other file systems.
+    """Return the striping of a folder's files over servers; None if the file system has none.
 
     - `text`: the report of Lustre, BeeGFS or GPFS.
 
     References
     ----------
     Lustre Operations Manual, ``lfs getstripe``; BeeGFS documentation, "Striping"; IBM Storage
-    Scale, ``mmlsattr``. The parser was written from the printed examples; none of the three systems
-    was available.
+    Scale, ``mmlsattr``. The parser was written from the examples in these documents, without access
+    to a system.
     """
     attributes = dict(_ATTRIBUTE.findall(text))
     if "lcm_entry_count" in attributes:
@@ -72,7 +72,7 @@ def _striping(text: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Mount:
-    """A mounted file system, as a line of mountinfo describes it."""
+    """A mounted file system, described by a line of mountinfo."""
 
     device_number: str
     point: str
@@ -99,7 +99,7 @@ class _Mount:
         )
 
     def contains(self, folder: str) -> bool:
-        """Whether the path of a folder is in this mount; another mount may cover the path."""
+        """Whether the path of a folder is below this mount point; a deeper mount may cover it."""
         return self.point in ("/", folder) or folder.startswith(self.point + "/")
 
 

@@ -108,7 +108,7 @@ def _virtualization(sections: Sections) -> Found:
 
 
 def _container(sections: Sections) -> str | None:
-    """Return the kind of the container in which the node runs; None if there is no container."""
+    """Return the kind of container that contains the node; None if there is no container."""
     detected = sections.get("virt-container", "").strip()
     if detected:
         return None if detected == "none" else detected
@@ -120,7 +120,7 @@ def _container(sections: Sections) -> str | None:
 
 
 def _hypervisor(sections: Sections) -> str | None:
-    """Return the name of the hypervisor: "" for none, None if unknown."""
+    """Return the name of the hypervisor: "" if there is none, None if that is unknown."""
     detected = sections.get("virt-vm", "").strip()
     if detected and detected != "none":
         return detected
@@ -162,7 +162,7 @@ def _limits(sections: Sections) -> Found:
 
 
 def parse_software(sections: Sections) -> Facts:
-    """Return the facts from the script's sections about software."""
+    """Return the facts from the sections about software in the script's output."""
     flavour, release = mpi_version(sections.get("version.mpirun", ""))
     facts: Found = {"mpi.flavour": flavour, "mpi.version": release}
     for key, program in _COMPILERS:
@@ -203,7 +203,7 @@ def _first_group(pattern: str, text: str) -> str | None:
 
 
 def compiler_version(text: str) -> str | None:
-    """Return a compiler's version, without the packager's, from the output of ``--version``."""
+    """Return a compiler's version from the output of ``--version``, without a package's version."""
     lines = [line for line in text.splitlines() if line.strip()][:2]
     versions = (version(re.sub(r"\([^)]*\)", " ", line)) for line in lines)
     return next(filter(None, versions), None)

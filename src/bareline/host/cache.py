@@ -21,7 +21,8 @@ _PRIVATE = 0o700
 def cache_folder() -> Path:
     """Return bareline's cache folder.
 
-    It is ``BARELINE_CACHE``; without this variable, a folder of the user's cache.
+    The environment variable ``BARELINE_CACHE`` sets the folder. Without this variable, it is a
+    folder in the user's cache.
 
 
     Raises StoreError: the folder cannot be made, or other users may write to it.
@@ -43,7 +44,7 @@ def cache_folder() -> Path:
 
 
 def check_trust(path: Path) -> None:
-    """Check that no other user can have written a file, because its programs are executed.
+    """Check that no other user can have written to a path from which programs are executed.
 
     Raises StoreError: the file belongs neither to this user nor to root, or other users may write
     to it.
@@ -71,8 +72,8 @@ _OWNER = ".owner"
 def scratch_folder(name: str) -> Iterator[Path]:
     """Yield a private folder, which is removed afterwards.
 
-    After a kill, the next call removes the folder. Each call makes a separate folder, even with the
-    same name, because copies of a run may be executed at the same time.
+    If the process is killed, a later call removes the folder. Each call makes a separate folder,
+    even with the same name, because copies of a run may be executed at the same time.
     """
     folder = cache_folder() / "scratch"
     folder.mkdir(mode=_PRIVATE, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The load of this machine by other programs than bareline's, and the wait for a quiet machine."""
+"""The load of this machine by programs other than bareline's, and the wait for a quiet machine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _threads: tuple[float, tuple[int, ...]] = (0.0, ())
 
 @dataclass(frozen=True, slots=True)
 class LoadReading:
-    """The processor time of this machine until the time of reading, in seconds.
+    """The processor time of this machine from its boot until the reading, in seconds.
 
     - `at_s`: time of the reading, on a monotonic clock.
     - `busy_s`: time of all processes and kernel threads, without interrupts and stolen time.
@@ -59,8 +59,8 @@ def read_load() -> LoadReading | None:
 def foreign_cores(before: LoadReading, after: LoadReading, helpers_s: float = 0.0) -> float:
     """Return the mean number of cores that other programs used between two readings.
 
-    - `helpers_s`: processor time between the readings of long-lived processes, such as guests, that
-      work for a trial.
+    - `helpers_s`: processor time, between the readings, of long-lived processes that work for a
+      trial, such as guests.
     """
     busy_s = after.busy_s - before.busy_s
     ours_s = after.own_s - before.own_s + after.kernel_s - before.kernel_s + helpers_s
@@ -71,7 +71,7 @@ def foreign_cores(before: LoadReading, after: LoadReading, helpers_s: float = 0.
 def parse_busy_s(text: str) -> float:
     """Return the time of all processes, in s, from the text of ``/proc/stat``.
 
-    Raises ValueError: the text is not Linux's.
+    Raises ValueError: the text does not have the form of Linux's file.
     """
     words = text.split("\n", 1)[0].split()
     if len(words) < 5 or words[0] != "cpu":
@@ -81,14 +81,14 @@ def parse_busy_s(text: str) -> float:
 
 
 def processor_s(pids: tuple[int, ...]) -> float:
-    """Return the processor time of processes so far, in s; ended processes are not counted."""
+    """Return the processor time that running processes have used so far, in s."""
     return sum(_ticks(pid, _OWN) for pid in pids) * _TICK_S
 
 
 def orphans_s(pid: int) -> float:
     """Return the processor time of the children of an init process, in s.
 
-    Living grandchildren are not counted.
+    Ended descendants are counted, but not living grandchildren.
     """
     ticks = _ticks(pid, _REAPED)
     with contextlib.suppress(OSError):
@@ -98,16 +98,16 @@ def orphans_s(pid: int) -> float:
 
 
 def _ticks(pid: int, times: slice) -> int:
-    """Return the sum of some times of a process, in ticks; 0 if the process has ended."""
+    """Return the sum of some time fields of a process, in ticks; 0 if the process has ended."""
     with contextlib.suppress(OSError, ValueError):
         return sum(map(int, _after_name(_start_of(f"/proc/{pid}/stat"))[times]))
     return 0
 
 
 def _start_of(path: str) -> bytes:
-    """Return the beginning of a kernel file with only three system calls.
+    """Return the beginning of a file in /proc, with only three system calls.
 
-    A trial waits until hundreds of kernel files are read.
+    Every trial waits until hundreds of such files are read.
     """
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -117,14 +117,14 @@ def _start_of(path: str) -> bytes:
 
 
 def _after_name(stat: bytes) -> list[bytes]:
-    """Return the fields of a process's stat after its name, which may contain any character."""
+    """Return the fields of a stat file after the process's name, which may contain anything."""
     return stat.rpartition(b")")[2].split(None, _REAPED.stop)
 
 
 def _kernel_threads() -> tuple[int, ...]:
     """Return the process numbers of the kernel's threads.
 
-    The list is cached for a while, because the threads are few and live long.
+    The list is cached for a while, because it rarely changes.
     """
     global _threads  # noqa: PLW0603 - a cache of the list in /proc
     read_s, pids = _threads
@@ -141,7 +141,7 @@ def _kernel_threads() -> tuple[int, ...]:
 
 
 def memory_bytes() -> int:
-    """Return the size of the memory that the kernel manages, used or not."""
+    """Return the size of the memory that the kernel manages, in bytes."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -156,7 +156,8 @@ _QUIET_S = 5.0
 def busy_cores(since: LoadReading | None) -> float:
     """Return the number of cores that other programs use; 0 if the machine is quiet.
 
-    - `since`: an earlier reading; without it, the function waits for a second reading.
+    - `since`: an earlier reading; if it is None, the function takes two readings with a pause
+      between them.
     """
     before = since or read_load()
     if before is None:
@@ -169,7 +170,7 @@ def busy_cores(since: LoadReading | None) -> float:
 
 
 def wait_until_quiet(most_s: float, tell: Callable[[float], None]) -> float:
-    """Wait until the machine was quiet for some seconds; return the cores in use, or 0.
+    """Wait until the machine was quiet for some seconds; return 0, or the cores still in use.
 
     - `tell`: called about every ten seconds with the number of cores in use by other programs.
     """
@@ -198,7 +199,7 @@ def _cores_for(seconds: float) -> float:
 def cores_since(before: LoadReading | None) -> float:
     """Return the mean number of cores that other programs used since a reading.
 
-    0 if the number is unknown.
+    The result is 0 if the number is unknown.
     """
     after = read_load()
     return foreign_cores(before, after) if before and after else 0.0

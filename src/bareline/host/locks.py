@@ -3,9 +3,9 @@
 On a file system without locks, a lease replaces a lock. A lease is a file that names its owner. The
 owner first writes a private file and then links the lease to it, so that a lease always has its
 complete text. The owner removes its lease. After an owner has ended, one other process (the taker)
-removes the lease. For this, the taker owns a second lease, named after the text of the dead lease,
-so that two processes never remove the same lease, and no process removes the lease of the next
-owner. On clusters, a process may be killed between any two of these steps.
+removes the lease. The taker first gets a second lease, whose name is made from the text of the dead
+lease. Therefore two processes never remove the same lease, and no process removes the lease of the
+next owner. This also works if a process is killed between any two of these steps.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 def try_lock(
     descriptor: int, path: Path, *, wait: bool = False, waiting: str = ""
 ) -> Iterator[bool]:
-    """Hold the lock of an open file for the context; yield False if another process has it.
+    """Keep the lock of an open file during the context; yield False if another process has it.
 
     - `waiting`: a description of the awaited process, for the warning after some seconds.
 
@@ -69,11 +69,12 @@ def try_lock(
 
 @contextmanager
 def file_lock(path: Path, waiting: str = "") -> Iterator[int]:
-    """Wait for the exclusive lock of a file, hold it for the context, and yield the open file.
+    """Wait for the exclusive lock of a file, keep it during the context, and yield the open file.
 
     - `waiting`: a description of the awaited process, for the warning after some seconds.
 
-    Raises StoreError: as `try_lock`, or the file of the lock cannot be made, or is not a file.
+    Raises StoreError: the file cannot be locked (see `try_lock`), cannot be made, or is not a
+    regular file.
     """
     while True:
         descriptor = _opened(path)
@@ -88,7 +89,7 @@ def file_lock(path: Path, waiting: str = "") -> Iterator[int]:
 
 
 def is_locked(descriptor: int, path: Path) -> bool:
-    """Return whether a process holds the lock or the lease of an open file."""
+    """Return whether any process has the lock or the lease of an open file."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -109,7 +110,7 @@ def lease_of(path: Path) -> Path:
 def holder_of(path: Path) -> str:
     """Return a description of the owner of a file's lease, with the path of the lease.
 
-    "" if there is no lease.
+    The text is empty if there is no lease.
     """
     with suppress(OSError):
         lease = lease_of(path)
@@ -176,10 +177,10 @@ class _Lease:
         self._text = f"{owner_mark()} {about}, {os.urandom(8).hex()}\n"
 
     def take(self, *, wait: bool = False, waiting: str = "") -> bool:
-        """Take the lease; return False if the owner lives, or may live on another host.
+        """Take the lease; return False if its owner runs here or may run on another host.
 
-        Raises StoreError: a lease names no owner, so that its end is unknown; or a lease cannot be
-        made here.
+        Raises StoreError: a lease names no owner, so that its end cannot be detected; or a lease
+        cannot be made here.
         """
         warn_at: float | None = time.monotonic() + _SILENT_S
         unreadable_at = time.monotonic() + _SILENT_S
@@ -302,7 +303,7 @@ def _remove_dead(lease: Path, text: str) -> None:
 
 
 def _base(lease: Path) -> str:
-    """Return the name of the file that a lease, or the right to remove a lease, is for."""
+    """Return the name of the locked file, from the path of a lease or of a taker's second lease."""
     return lease.name.removeprefix(".").rpartition(".lease")[0]
 
 

@@ -1,7 +1,7 @@
-"""Marks of processes, in the names of things that must not outlive a process.
+"""Marks of processes, in the names of resources that must not outlive a process.
 
-Such things are folders, shared memory and bridges. A mark is short and can be part of the name of a
-folder that several hosts share.
+Such resources are folders, shared memory and bridges. A mark is short, and also identifies the
+host, because several hosts may share a folder.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def is_mark(text: str) -> bool:
 def has_ended(mark: str) -> bool:
     """Return whether the process of a mark has certainly ended.
 
-    - `mark`: a text that begins with a mark. The result is False for other texts and for other
-      hosts.
+    - `mark`: a text that begins with a mark. The result is False for any other text, and for a mark
+      of another host.
     """
     match = _MARK.match(mark)
     if match is None or match[3] != _host():
@@ -63,7 +63,7 @@ def _exists(pid: int) -> bool:
 
 
 def _host() -> str:
-    """Return the name of the PID namespace, which is this machine or a container on it."""
+    """Return a short hash that identifies this host, or a container on it by its PID namespace."""
     try:
         numbers = str(Path("/proc/self/ns/pid").readlink())
     except OSError:

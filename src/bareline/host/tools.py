@@ -1,4 +1,4 @@
-"""The external programs that bareline can use, and how to get them.
+"""The external programs that bareline can use, and their installation.
 
 The table is ``programs.txt`` next to this module; the installation script reads the same file.
 `install_hint` returns the next step for a missing program.
@@ -18,13 +18,13 @@ from bareline.vocabulary.errors import ToolMissing
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A row of the table: an external program, or packages without a program.
+    """A row of the table: an external program, or packages that contain no program.
 
     - `name`: name of the program on the path; empty for packages without a program.
     - `debian`: Debian and Ubuntu packages of the program.
     - `fedora`: packages of Fedora and similar distributions; empty if none is known.
-    - `setup`: whether the installation script installs the program: "needed", "optional", or "" for
-      never.
+    - `setup`: whether the installation script installs the program: "needed" (always), "optional"
+      (if the user asks for it), or "" (never).
     - `version`: option that prints the version; empty if there is none.
     - `purpose`: the program's purpose, for people.
     - `part`: the part of bareline that needs the program, such as a platform type or the build;
@@ -54,10 +54,10 @@ TOOLS: Mapping[str, Tool] = MappingProxyType({tool.name: tool for tool in _TABLE
 
 
 def install_hint(tool: str) -> str:
-    """Return how to install a program, as in ``install it with `apt-get install fio` ``.
+    """Return the next step to install a program: ``install it with `apt-get install fio` ``.
 
-    The command is that of this machine's package manager. If it is unknown, the text has the
-    commands of Debian and Fedora, because the program may be missing on another host.
+    The command is that of this machine's package manager. If the package manager is unknown, the
+    text has the commands of Debian and Fedora.
     """
     entry = TOOLS.get(tool)
     if entry is None:
@@ -72,8 +72,8 @@ def tool_missing(
 ) -> ToolMissing:
     """Return the error for a program that is not installed, with the command that installs it.
 
-    `why`: the purpose of the program, as a clause after a comma. `brought_by`: a program of the
-    same package that is in the table.
+    - `why`: the purpose of the program, as a clause that follows a comma.
+    - `brought_by`: a program in the table, whose package also contains the missing program.
     """
     text = f"'{tool}' is not installed" + (f", {why}" if why else "")
     return ToolMissing(text, where=where, hint=install_hint(brought_by or tool))
@@ -86,9 +86,11 @@ def require(
     brought_by: str = "",
     path: str | None = None,
 ) -> str:
-    """Check that programs are installed, and return the path of the last; see `tool_missing`.
+    """Check that programs are installed, and return the path of the last program.
 
-    `path`: search path; by default that of this process.
+    - `path`: search path; by default that of this process.
+
+    For `why` and `brought_by`, see `tool_missing`.
 
     Raises ToolMissing: a program is not installed.
     """
@@ -101,7 +103,7 @@ def require(
 
 
 def package_hint(debian: str) -> str:
-    """Return the command that installs packages without a program, by their Debian names."""
+    """Return the command that installs packages, which are given by their Debian names."""
     by_manager = {"apt-get": f"apt-get install {debian}"}
     names = [_FEDORA.get(package, "") for package in debian.split()]
     if names and all(names):

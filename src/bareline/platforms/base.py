@@ -1,8 +1,8 @@
 """The interface of platforms, and the search for their types.
 
-A platform type is a module or package, in this package or in a folder of `_FOLDERS`, that ends in
-``PLATFORM = ...``, a subclass of `Platform`. A plug-in can also install such a subclass under the
-entry-point group ``bareline.platforms``.
+A platform type is a subclass of `Platform`. bareline's own types are modules or packages in a
+package of `_FOLDERS`; each of them assigns its type to the name ``PLATFORM``. A plug-in installs
+its type under the entry-point group ``bareline.platforms``.
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ class Allocation(ABC):
 
     @abstractmethod
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Execute a command and return all its output; no process of the command survives the call.
+        """Execute a command and return its output; no process of the command survives the call.
 
-        Raises ToolMissing: a program of ``command.requires`` is not on a node.
-        Raises PlatformError: the platform failed. If only the program fails, an `Output` is
-        returned.
+        Raises ToolMissing: a program of ``command.requires`` is not on a node. Raises
+        PlatformError: the platform failed. The failure of a program is not an error, but part of
+        the returned `Output`.
         """
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
@@ -87,14 +87,14 @@ class Allocation(ABC):
 
     @property
     def cores(self) -> int:
-        """The number of cores that the allocation uses, on this or other machines.
+        """The number of cores that the allocation uses on all its machines.
 
         The core hours of a run are computed from this number.
         """
         return 1
 
     def helpers_s(self) -> float | None:
-        """Return the processor time so far of long-lived processes here that work for the nodes.
+        """Return the processor time that bareline's long-lived processes here have used so far.
 
         None if trials run on other machines, whose load is not known.
         """
@@ -105,7 +105,7 @@ class Allocation(ABC):
         return ""
 
     def suspend(self) -> None:
-        """Release the machine's processors while another platform is measured; idempotent."""
+        """Stop using this machine's processors while another platform is measured; idempotent."""
 
     def resume(self) -> None:
         """Undo `suspend`; idempotent."""
@@ -133,8 +133,8 @@ class Platform(ABC, Generic[O_co]):
     - `summary`: one line for ``bareline platforms``.
     - `options`: the checked options of the platform.
     - `boots`: the nodes are created at each acquisition of the platform.
-    - `cases_per_turn`: how many cases run in one turn of the platform: several if a turn costs
-      seconds.
+    - `cases_per_turn`: the number of cases that run on the platform before another platform has its
+      turn. The number is above 1 if a change of platform takes seconds.
     - `exact`: a trial gives the same values whenever it is repeated, so each case runs once.
     - `borrows`: a batch system or a cloud chooses the nodes, so a change of node names is not a
       difference.
@@ -156,7 +156,7 @@ class Platform(ABC, Generic[O_co]):
 
     @classmethod
     def check(cls, spec: PlatformSpec[O_co]) -> None:
-        """Check, cheaply and without side effects, that the platform can be acquired here.
+        """Check quickly and without side effects that the platform can be acquired here.
 
         Raises PlatformError: the platform cannot be acquired.
         """
@@ -183,7 +183,7 @@ class Platform(ABC, Generic[O_co]):
     def starting(self, layout: Layout) -> Iterator[None]:
         """Check that the platform has enough nodes and can be acquired; run the context.
 
-        An error inside the context gets the name of the platform.
+        The name of the platform is added to an error that is raised inside the context.
         """
         nodes = self.spec.options.node_count
         try:
@@ -200,7 +200,7 @@ class Platform(ABC, Generic[O_co]):
 
     @classmethod
     def cores(cls, spec: PlatformSpec[O_co], layout: Layout) -> int | None:
-        """Return the number of cores that the platform will use for layouts up to this one.
+        """Return the number of cores that the platform will use for this and smaller layouts.
 
         None if the number is not known yet.
         """
@@ -211,9 +211,8 @@ class Platform(ABC, Generic[O_co]):
     def build(cls, spec: PlatformSpec[O_co], cache: Path) -> NativeBuild:
         """Build the native programs for the platform's MPI library, or find them in the cache.
 
-        Raises UsageError: nothing is built for this type.
-        Raises ToolMissing: the platform's MPI library is not installed.
-        Raises BuildError: the programs do not compile.
+        Raises UsageError: platforms of this type need no build. Raises ToolMissing: the platform's
+        MPI library is not installed. Raises BuildError: the programs do not compile.
         """
         raise UsageError(f"a platform of type '{cls.type_name}' needs no native programs")
 
@@ -232,7 +231,8 @@ class Platform(ABC, Generic[O_co]):
     def look(cls, spec: PlatformSpec[O_co], context: Context) -> tuple[NodeLook, ...]:
         """Inspect nodes before any node is reserved: cores, Python, compilers.
 
-        The result is empty if the nodes are this machine, or are only created by an acquisition.
+        The result is empty if this machine is the node, or if nodes do not exist before an
+        acquisition.
 
         Raises PlatformError: the nodes cannot be reached now.
         """
@@ -251,7 +251,7 @@ class Platform(ABC, Generic[O_co]):
     def running(cls, spec: PlatformSpec[O_co]) -> str:
         """Describe the paid resources that bareline processes of this machine now use.
 
-        "" for none.
+        The text is empty if they use no such resources.
         """
         return ""
 
@@ -262,14 +262,14 @@ class Platform(ABC, Generic[O_co]):
 
     @abstractmethod
     def acquire(self, layout: Layout) -> AbstractContextManager[Allocation]:
-        """Bring up the nodes for layouts up to this one, and release the nodes on every exit.
+        """Bring up the nodes for this layout and smaller layouts; release the nodes on every exit.
 
         Raises PlatformError: a node did not come up.
         """
 
 
 class _PlatformTypes(Mapping[str, type[Platform[Any]]]):
-    """The platform types by name; a type of bareline's own is only imported when it is used.
+    """The platform types by name; bareline's own types are only imported when they are used.
 
     The import of all types takes longer than many commands of bareline. If plug-ins are installed,
     all types are imported, so that two types of the same name are found and refused.
@@ -309,7 +309,7 @@ class _PlatformTypes(Mapping[str, type[Platform[Any]]]):
         return named("platform type", types, lambda platform: platform.type_name)
 
     def _import_own(self, name: str) -> type[Platform[Any]] | None:
-        """Import the module with the name of the type.
+        """Import the module that has the name of a type, and return the type.
 
         None if there is no such module, or if plug-ins are installed.
         """
@@ -346,7 +346,7 @@ def exact_among(specs: Iterable[PlatformSpec[Any]]) -> frozenset[str]:
 def availability_of(spec: PlatformSpec[Any]) -> Availability:
     """Return whether a platform can be acquired here.
 
-    An error that the platform's type raises is returned as the reason why not.
+    If the platform's type raises an error, the text of the error becomes the reason.
     """
     try:
         return load_platform_types()[spec.type].available(spec)
@@ -357,6 +357,6 @@ def availability_of(spec: PlatformSpec[Any]) -> Availability:
 def running_of(spec: PlatformSpec[Any]) -> str:
     """Describe the paid resources that bareline processes of this machine now use on a platform.
 
-    "" for none.
+    The text is empty if they use no such resources.
     """
     return load_platform_types()[spec.type].running(spec)

@@ -81,8 +81,9 @@ def load_platforms(
 
     - `path`: the user's platform file; by default ``platforms.toml`` of the current folder, if it
       exists and does not belong to another user.
-    - `wrong`: collects the errors of tables, by platform name; if None, the first error is raised.
-    - `only`: names of the wanted platforms; types of other tables are not even imported.
+    - `wrong`: a dictionary to which the error of each wrong table is added, by platform name; if
+      None, the first error is raised.
+    - `only`: names of the wanted platforms; the tables of all other platforms are ignored.
     """
     specs = platforms_from_toml(
         parse_toml(_builtin_content()), where="built-in platforms", builtin=True, only=only

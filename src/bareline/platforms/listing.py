@@ -48,7 +48,7 @@ class Removed(TypedDict):
 def platform_rows(
     path: Path | None = None, wrong: dict[str, PlatformError] | None = None
 ) -> list[PlatformListed]:
-    """Return every platform, with whether it is available here, and the reason if it is not."""
+    """Return every platform, whether it is available here, and the reason if it is not."""
     rows = []
     for spec in load_platforms(path, wrong).values():
         available = availability_of(spec)

@@ -1,4 +1,4 @@
-"""The null platform: times drawn from planted distributions, with a planted slowdown."""
+"""The null platform: times from known distributions, with a known slowdown, for tests."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from bareline.vocabulary.platform import Options
 class NullOptions(Options):
     """Options of a null platform, whose times are drawn from a known distribution.
 
-    - `factor`: factor of every planted time: 2 is twice as slow.
+    - `factor`: number by which every planted time is multiplied; 2 makes the platform twice as
+      slow.
     - `seed`: seed of the random times.
     - `nodes`: number of simulated nodes.
-    - `fail_every`: a number k: every k-th trial fails; with 0, none fails.
+    - `fail_every`: a number k: every k-th trial fails; with 0, no trial fails.
     - `pause_s`: real time that a trial takes.
-    - `boot_spread`: relative spread of a factor that all trials of the platform share, as in a run
-      with a single boot. The factor is drawn from the platform's name and seed.
+    - `boot_spread`: relative spread of a second factor, which all trials of the platform share. It
+      models a boot that makes a whole run slower or faster. The factor depends on the platform's
+      name and seed only.
     """
 
     pins: ClassVar[bool] = True  # planted values do not depend on the places of ranks
@@ -45,7 +47,7 @@ class NullOptions(Options):
 
 
 def draw(shape: str, spread: float, generator: np.random.Generator, n: int) -> Any:
-    """Draw `n` factors with median 1 from a planted family."""
+    """Draw `n` factors with median 1 from the distribution named `shape`."""
     if shape == "constant" or spread == 0:
         return np.ones(n)
     if shape == "normal":
@@ -67,7 +69,7 @@ class NullAllocation(Allocation):
         self._boot = float(draw("lognormal", spread, self._generator("boot"), 1)[0])
 
     def _generator(self, purpose: object) -> np.random.Generator:
-        """Return the random generator of a trial, by its number, or of another draw, by name."""
+        """Return the random generator of a trial, given its number, or of another named draw."""
         key = f"{self._name}:{self._options.seed}:{purpose}"
         digest = hashlib.sha256(key.encode()).digest()
         return np.random.default_rng(int.from_bytes(digest[:8], "big"))

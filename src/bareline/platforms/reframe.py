@@ -1,8 +1,8 @@
-"""Platforms from a site's ReFrame configuration: one per partition and environment.
+"""Platforms from a site's ReFrame configuration: a platform per partition and environment.
 
-The input is JSON: a configuration in JSON, or the output of ``reframe --show-config`` for one in
-Python, which is a program and is not run here. Platforms of imported ReFrame results have the same
-names.
+The input is JSON: a configuration in JSON, or the output of ``reframe --show-config`` for a
+configuration in Python. A configuration in Python is a program, which bareline does not run.
+Platforms of imported ReFrame results have the same names.
 
 References
 ----------
@@ -45,7 +45,7 @@ class _Processor(_Part):
 
 
 class _Environment(_Part):
-    """Modules and variables of an environment; variables had another key before ReFrame 4."""
+    """Modules and variables of an environment; the key of variables changed with ReFrame 4."""
 
     name: str = ""
     modules: _Few[str | dict[str, Any]] = Field(default_factory=list)
@@ -101,7 +101,7 @@ def _add_partition(
     partition: _Partition,
     environments: Mapping[str, _Environment],
 ) -> None:
-    """Add a platform for each environment of a partition, or a single one if it has none."""
+    """Add a platform for each environment of a partition; one platform without environments."""
     for environ in partition.environs or [""]:
         title = f"{name}+{environ}" if environ else name
         notes = []

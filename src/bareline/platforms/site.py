@@ -1,4 +1,4 @@
-"""Platforms from a site's own description of its systems: common parts of the readers."""
+"""Common parts of the readers that make platforms from a site's description of its systems."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LAUNCHERS = {"srun": "srun", "mpirun": "mpirun", "mpiexec": "mpirun"}
 
 
 class FromReframe(TypedDict):
-    """``platforms from-...``: tables of a platform file, and their omissions."""
+    """``platforms from-...``: tables of a platform file, and notes about omitted parts."""
 
     platform: dict[str, dict[str, Any]]
     notes: dict[str, list[str]]
@@ -39,7 +39,8 @@ class SitePlatforms:
     """The platforms of a site, by name.
 
     - `tables`: the tables of a platform file.
-    - `notes`: the parts that could not be converted; for a platform without table, all parts.
+    - `notes`: for each platform, the parts that could not be converted; for a platform that has no
+      table, the reason.
     """
 
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -113,7 +114,7 @@ def read_site_file(file: Path, most_bytes: int, hint: str) -> bytes:
 
 
 def options(access: Sequence[str]) -> Iterable[tuple[str, str]]:
-    """Yield the options of ``access`` with their values; a word without value has ""."""
+    """Yield the options in ReFrame's ``access`` as pairs; the value of an option may be ""."""
     words = []
     for text in access:
         try:

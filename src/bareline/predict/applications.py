@@ -47,9 +47,9 @@ class ProfiledLaunch:
 
     @cached_property
     def time_s(self) -> float:
-        """The time of the launch in s, by the application's clock or of the whole profile.
+        """The time of the launch in s by the application's clock, which comparisons use.
 
-        Comparisons use the application's clock, so it comes first.
+        Without such a clock it is the time of the slowest rank in the profile.
         """
         return base_time_s(self.profile) if self.clock_s is None else self.clock_s
 
@@ -66,7 +66,7 @@ class ProfiledLaunch:
 class Application:
     """One case of an application on one platform.
 
-    `disturbed` is the number of launches that were left out because ranks lacked their cores.
+    `disturbed` is the number of launches that were left out because ranks had to wait for a core.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Application:
 
     @property
     def clock(self) -> ApplicationClock:
-        """The application's own clock: the time of the typical launch and of all launches."""
+        """The times of the launches by the application's own clock."""
         return ApplicationClock(self.typical.time_s, self.median_s, tuple(self.times_s))
 
     def base(self, ladder: PlatformCurves) -> ReferenceRun:
@@ -114,7 +114,8 @@ def applications(
 ) -> dict[str, dict[str, Application]]:
     """Return the profiled applications of a run by name and platform.
 
-    - `max_queued`: launches whose ranks had no core for a larger share of their time are left out.
+    - `max_queued`: the largest accepted share of the time in which ranks had no core. Launches with
+      a larger share are left out.
 
     Raises AnalysisError: the run has no profiled application.
     """
@@ -144,7 +145,7 @@ def applications(
 
 
 def _name(place: Place) -> str:
-    """Return the name of a program's case: ``npb.cg problem_class=A ranks=4``."""
+    """Return the name of a program's case, e.g. ``npb.cg problem_class=A ranks=4``."""
     name = f"{program_of(place.probe, place.params)} ranks={place.ranks}"
     if place.threads > 1:
         name += f" threads={place.threads}"
@@ -156,7 +157,7 @@ def _name(place: Place) -> str:
 def _application(
     name: str, platform: str, launches: Sequence[ProfiledLaunch], max_queued: float
 ) -> Application:
-    """Return the application of a case, without launches whose ranks lacked their cores."""
+    """Return the application of a case, without launches whose ranks had to wait for a core."""
     quiet = tuple(
         launch
         for launch in launches
@@ -166,16 +167,18 @@ def _application(
 
 
 def name_of(by_name: Mapping[str, dict[str, Application]], text: str) -> str:
-    """Return the name of the application that a text means: a name, a probe, or a profile's path.
+    """Return the full name of the application that a text refers to.
 
-    Raises AnalysisError: the text means no application of the run, or several.
+    The text is the application's name, its probe, or the path of a profile of it.
+
+    Raises AnalysisError: the text refers to no application of the run, or to several.
     """
     path = Path(text)
     if is_profile(path):
         names = _names_by_command(by_name, read_profile(path).command)
     else:
         names = [name for name in by_name if text in (name, name.split(" ", 1)[0])]
-        # More nodes before one: the one-node case is the control.
+        # Cases on several nodes come before the case on one node, which is the control.
         names = [name for name in names if not name.endswith("nodes=1")] or names
     if len(names) == 1:
         return names[0]
@@ -189,7 +192,7 @@ def name_of(by_name: Mapping[str, dict[str, Application]], text: str) -> str:
 
 
 def _names_by_command(by_name: Mapping[str, dict[str, Application]], command: str) -> list[str]:
-    """Return the names of the applications that ran a command line on some platform."""
+    """Return the names of the applications that have a command line on some platform."""
     names = []
     for name, by_platform in by_name.items():
         if command in map(_command_of, by_platform.values()):
@@ -205,7 +208,7 @@ def _command_of(application: Application) -> str | None:
 
 
 def _places(records: Records) -> str:
-    """Return the paths of the runs in the form of error messages."""
+    """Return the paths of the runs, separated by commas, for an error message."""
     return ", ".join(str(run.path) for run in records.runs)
 
 
@@ -216,7 +219,7 @@ def usable(
 
     - `on`: the application by platform.
 
-    Raises AnalysisError: all its launches on one of the platforms were left out.
+    Raises AnalysisError: all launches of the application on one of the platforms were left out.
     """
     missing = [
         platform for platform in platforms if platform not in on or not on[platform].launches

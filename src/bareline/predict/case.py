@@ -18,19 +18,20 @@ from bareline.predict.replay.delta import delta
 from bareline.predict.replay.engine import Replayed, replay
 from bareline.predict.replay.reference import ReferenceRun
 
-#: How the replay's change is carried over: as a difference, as a ratio, or (carried) as a
-#: difference to slower platforms and as a ratio to faster ones. The time that a replay lacks on the
-#: base, waits above all, stays the same where bytes take longer, and shrinks where they take less.
+#: How the change of a replay is applied to the measured time: as a difference, as a ratio, or
+#: (carried) as a difference to slower platforms and as a ratio to faster platforms. The time that a
+#: replay lacks on the base is mostly waiting: it stays the same where bytes take longer, and
+#: shrinks where they take less time.
 Form = Literal["carried", "difference", "ratio"]
 
 _DRAWS = 100
-#: Launches of an application from which on they show how well it repeats itself.
+#: The fewest launches of an application that show how much its launches differ.
 REPEATED = 3
 
 
 @dataclass(frozen=True)
 class PredictionCase:
-    """One application between a base (A) and a platform (B).
+    """An application that was profiled on a base (A), and the platform (B) to predict it for.
 
     `compute` is the factor of computing time from A to B.
     """
@@ -49,7 +50,10 @@ class PredictionCase:
         return self.base.ladder
 
     def replayed(self, factor: float) -> Replayed:
-        """Return the replay of the trace on B with a factor of computing; results are kept."""
+        """Return the replay of the trace on B with a factor of computing time.
+
+        Each factor is replayed once, and its result is kept.
+        """
         assert self.base.trace is not None
         if factor not in self._replayed:
             self._replayed[factor] = replay(self.base.trace, self.costs(factor)[1])
@@ -57,7 +61,7 @@ class PredictionCase:
 
     @cached_property
     def drawn(self) -> float:
-        """The half-width, in ln, that the uncertainty of the measured curves adds.
+        """The part of the interval's half-width, in ln(time), that the measured curves cause.
 
         The launches of the curves of both platforms are drawn at random many times. The difference
         model computes the time for each draw, because it is about as sensitive as a replay and
@@ -70,7 +74,7 @@ class PredictionCase:
 
     @cached_property
     def speeds(self) -> float:
-        """The half-width, in ln, of predictions from single launches of the measured curves.
+        """The half-width, in ln(time), of predictions that each use one launch of the curves.
 
         TCP between hosts has two speeds, which differ by launch. A run has one of these speeds, and
         more launches of the curves do not make its speed more certain. A block that is slow on both
@@ -88,14 +92,17 @@ class PredictionCase:
 
     @cached_property
     def change(self) -> float:
-        """The sum of the changes by all inputs, without their signs, in ln of the time."""
+        """The sum of the absolute changes of the time by each single input, in ln(time)."""
         a, b = self.costs(self.compute.hi)
         changes = [delta(self.base.profile, a, mixed(a, b, {name})) for name in INPUTS]
         return math.log1p(sum(map(abs, changes)) / self.base.wall_s)
 
     @property
     def repeats(self) -> float | None:
-        """The half-width, in ln, of the application's launches on the base; None below three."""
+        """The half-width, in ln(time), of the application's launches on the base.
+
+        None if there are fewer than three launches.
+        """
         times_s = self.base.launches_s
         if len(times_s) < REPEATED:
             return None
@@ -103,10 +110,11 @@ class PredictionCase:
 
     @property
     def launches(self) -> float:
-        """The half-width, in ln, of single launches: of the application or the curves, if larger.
+        """The half-width, in ln(time), of single launches of the application, or of the curves.
 
-        The larger one counts because the base may have one speed and the other platform two. If the
-        application has too few launches, the half-width of other programs is used for it.
+        The larger half-width is used, because the base may have one speed and the other platform
+        two. If the application has too few launches, the half-width of other programs is used for
+        it.
         """
         repeats = UNREPEATED if self.repeats is None else self.repeats
         return max(self.speeds, repeats)
@@ -122,13 +130,13 @@ class PredictionCase:
         after = self.b.beside(ranks)
         b = Costs(self.b, factor, self.io)
         if before is not None and after is not None:
-            # The stretches of computing are those that A traced.
+            # The replay multiplies computing times that were traced on A.
             b = replace(b, beside=after.times / before.times - 1, beside_s=before.time_s)
         return Costs(self.a), b
 
 
 def _log_width(drawn: Iterable[PredictionCase]) -> float:
-    """Return the half-width, in ln, of the predictions from some drawn curves."""
+    """Return the half-width, in ln(time), of the predictions from randomly drawn curves."""
     times = (time_by(case, "delta", "ratio", case.compute.middle) for case in drawn)
     return half_width([math.log(time_s) for time_s in times])
 
@@ -136,7 +144,8 @@ def _log_width(drawn: Iterable[PredictionCase]) -> float:
 def drawn_case(case: PredictionCase, rng: np.random.Generator) -> PredictionCase:
     """Return the case with the curves of randomly drawn launches.
 
-    The same blocks are drawn on both platforms, so that noise in both of them has no effect.
+    The same blocks are drawn on both platforms, so that noise which both platforms had in a block
+    has no effect.
     """
     seed = int(rng.integers(2**63))
     a = case.a.resampled(np.random.default_rng(seed))
@@ -145,9 +154,9 @@ def drawn_case(case: PredictionCase, rng: np.random.Generator) -> PredictionCase
 
 
 def time_by(case: PredictionCase, model: str, form: Form, factor: float) -> float:
-    """Return the time on B by a model, in s.
+    """Return the time on B that a model predicts, in s.
 
-    - `form`: the form of a replay.
+    - `form`: how the change of a replay is applied to the measured time.
     - `factor`: the factor of computing time from A to B.
     """
     base = case.base

@@ -12,7 +12,7 @@ from bareline.predict.curves.requirements import CurveNeed, required_curves
 from bareline.predict.questions import layout_of
 from bareline.profile.files import read_profile
 
-#: Messages in flight at once are the calls of the ping-pong, once more.
+#: The curve of several messages in flight concerns the same calls as the ping-pong.
 _SAME_CALLS = "mpi.bandwidth"
 
 

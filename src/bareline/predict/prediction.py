@@ -23,20 +23,20 @@ from bareline.predict.replay.validity import (
 from bareline.vocabulary.errors import AnalysisError
 
 Model = Literal["auto", "replay", "delta"]
-#: How far a replay may be from the time that it replays: without a warning, and at all.
+#: The error of a replay of the base from which on there is a warning, and a refusal.
 _WARN = 0.05
 REFUSE = 0.15
 #: Programs that are shorter are mentioned: their launches differ more.
 SHORT_S = 0.05
-#: Shares of messages, and changes of the time, at which hidden and shared latency matters, which
-#: only a trace shows; and the half-width of predictions without one.
+#: The share of messages and the change of the time from which on overlapping latencies matter,
+#: which only a trace shows; and the least half-width of such predictions without a trace.
 _MESSAGES = 0.2
 _MOVED = 0.1
 _UNTRACED = math.log(1.5)
 #: Each circumstance that no campaign measured widens an interval by this factor.
 _WIDENED = 1.5
-#: How far drawing launches again may move a prediction, in ln, before curves that contradict
-#: themselves are refused: a rough curve that hardly counts does no harm.
+#: Curves whose launches contradict each other are refused if drawing launches again moves the
+#: prediction by more than this, in ln. A rough curve with little effect does no harm.
 _DRAWN = math.log(1.25)
 
 
@@ -49,19 +49,20 @@ class Prediction:
       records, it is the time from ``MPI_Init`` to ``MPI_Finalize`` of the slowest rank.
     - `time_s`, `lo_s`, `hi_s`: predicted time with its interval; `time_s` is null if only bounds
       are known.
-    - `reproduced`: the replayed time of the base over its measured time; null without a replay.
+    - `reproduced`: the replayed time on the base divided by the measured time; null without a
+      replay.
     - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: the differences
       of single launches, the uncertainty of the measured curves, and the model's error.
-    - `repeats`: the half-width of the application's launches on the base, in ln; no interval for
-      single launches is narrower. Null below three launches.
+    - `repeats`: the half-width of the application's launches on the base, in ln. An interval for
+      single launches is at least as wide. It is null if there are fewer than three launches.
     - `compute`, `compute_lo`, `compute_hi`: the factor of computing time, and its bounds.
-    - `start_up_s`, `connections`, `connecting_s`: the additional time of start-up, if it was
-      measured on both platforms; the number of ranks to connect to; and the part of the time for
-      connecting.
+    - `start_up_s`: the additional time of start-up, if it was measured on both platforms.
+    - `connections`: the number of ranks to which a rank connects.
+    - `connecting_s`: the part of `start_up_s` for connecting.
     - `warnings`: sentences on circumstances that make the prediction less accurate.
     - `measured_s`: the times of launches on the platform, if the run has them; the prediction does
       not use them.
-    - `lacks`: by function and size, the difference between the replay of the base and the trace.
+    - `lacks`: the replayed time minus the traced time on the base, by function and size.
     """
 
     base: str
@@ -94,7 +95,7 @@ class Prediction:
 class _Choice:
     """The model of a prediction.
 
-    - `reproduced`: the replayed time of the base over its measured time, for a replay.
+    - `reproduced`: the replayed time on the base divided by the measured time, for a replay.
     - `reason`: the reason why the model is not a replay.
     """
 
@@ -103,7 +104,7 @@ class _Choice:
     reason: str = ""
 
     def lacks_of(self, base: ReferenceRun) -> tuple[CallLack, ...]:
-        """Return the differences of the base's replay from the trace; empty without a replay."""
+        """Return the time that the replay on the base lacks, by calls; empty without a replay."""
         return () if self.reproduced is None else base.lacks
 
 
@@ -166,7 +167,11 @@ def _over(time_s: float | None, base_s: float) -> float | None:
 
 
 def _residual(case: PredictionCase, choice: _Choice) -> float:
-    """Return the model's error in ln: for new programs, and for this program on the base."""
+    """Return the model's error in ln(time).
+
+    It combines the error for programs that were not used to build the model, and for a replay the
+    error on the base of this program.
+    """
     unseen = MODEL_ERRORS[choice.model].of(case.change)
     if choice.model == "delta" or choice.reproduced is None:
         return unseen
@@ -182,7 +187,8 @@ def _hides_latency(case: PredictionCase, time_s: float) -> bool:
 def point(case: PredictionCase, model: Model = "auto") -> tuple[float, float]:
     """Return the time on the base and the predicted time, without an interval.
 
-    Raises AnalysisError: as `predict`; also if only bounds of the factor of computing are known.
+    Raises AnalysisError: in the cases of `predict`, or if only bounds of the factor of computing
+    are known.
     """
     _check(case)
     if case.compute.value is None:
@@ -241,7 +247,10 @@ _BLIND = "without a trace, codes that pass work on in a pipeline may be off by h
 
 
 def _remarks(case: PredictionCase, choice: _Choice) -> Iterator[str]:
-    """Yield circumstances that make predictions less accurate, as in the measured errors."""
+    """Yield circumstances that make predictions less accurate.
+
+    The measured model errors already include their effect.
+    """
     if choice.reason:
         yield choice.reason
     if case.base.time_s < SHORT_S and case.repeats is not None:

@@ -1,4 +1,4 @@
-"""The questions that a prediction answers: another platform, a changed platform, best change."""
+"""Predictions for another platform, for a changed platform, and of the change that saves most."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def answer(
     """Return the predicted time of an application on another or a changed platform.
 
     - `profile`: the profile's file, next to its trace; or the name of an application that the run
-      `source` profiled on `base`. Of a named application the launch nearest to the median is used,
-      and the result also has the times that were measured on the other platform.
+      `source` profiled on `base`. For a name, the launch nearest to the median is used, and the
+      result also has the times that were measured on `to`.
     - `source`: the run with the measured curves (the ladder) of the profile's platform, `base`
       (default: its baseline).
-    - `to`: the platform to predict for; None with `what_if` only.
-    - `ladder`, `calibration`: runs with the ladder of `to`, and with one rank of the application on
-      both platforms.
+    - `to`: the platform to predict for; None if `what_if` changes the base.
+    - `ladder`: the run with the ladder of `to` (default: `source`).
+    - `calibration`: a run with times of the application with one rank on both platforms.
 
     Raises ProfileError, AnalysisError, UsageError: an argument names something that does not exist,
-    or that does not suffice for a prediction.
+    or a file that does not suffice for a prediction.
     """
     base = base or source.baseline
     measured_on = None if what_if else to
@@ -75,7 +75,7 @@ def answer(
 
 
 def _check_place(profile: Profile, base: PlatformCurves) -> None:
-    """Raise AnalysisError if MPI library or number of nodes of the profile differ from `base`."""
+    """Raise AnalysisError if the profile's MPI library or number of nodes differs from `base`."""
     flavour = str(base.facts.get("mpi.flavour", ""))
     other = flavour and not "".join(profile.mpi.lower().split()).startswith(flavour)
     unlike = [f"with {one_line(profile.mpi)[:60]}, not {flavour}"] if other else []
@@ -132,9 +132,9 @@ def find_trace(path: Path, profile: Profile) -> Trace | None:
 def layout_of(records: Records, platform: str, profile: Profile) -> Layout:
     """Return the layout of a profile's ranks on a platform.
 
-    It is the layout of a trial with as many ranks.
+    It is the layout of a trial with as many ranks as the profile.
 
-    Raises AnalysisError: there is no such trial.
+    Raises AnalysisError: no trial on the platform has as many ranks.
     """
     trials = records.trials.filter(
         (records.trials["platform"] == platform)
@@ -165,7 +165,8 @@ _POWERS = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 class WhatIf:
     """Changes of a platform.
 
-    - `latency`, `compute`: factors on the time of the smallest messages and of computing.
+    - `latency`: factor on the time of the smallest messages.
+    - `compute`: factor on the time of computing.
     - `bandwidth`: factor on the time of a byte; `rate_bps` sets the link's rate instead.
     - `cores`: factor on the number of cores that ranks share.
     """

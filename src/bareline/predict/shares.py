@@ -77,7 +77,7 @@ class LossSplit:
     """A measured loss and its shares, the largest first and the residual last.
 
     - `measured_a`, `measured_b`: times of the application on A and B by its own clock, in s.
-    - `control`: the comparison on one node, and the additional start-up time, in words.
+    - `control`: a sentence on the times on one node of each platform, and on start-up.
     """
 
     base: str
@@ -127,7 +127,7 @@ def explain_loss(
 ) -> LossSplit:
     """Return the shares of an application's measured loss.
 
-    - `paired`: whether the times on A and B are of the same blocks, in order.
+    - `paired`: whether the times at the same index on A and B are of the same block.
 
     Raises AnalysisError: the loss is within noise, or the replay does not reproduce the time on A.
     """
@@ -162,7 +162,7 @@ _Array = npt.NDArray[np.float64]
 class _MeasuredTimes:
     """The times of an application on A and B, in s.
 
-    Paired times are of the same blocks, in order.
+    If the times are paired, those at the same index are of the same block.
     """
 
     a: _Array
@@ -187,7 +187,7 @@ class _MeasuredTimes:
     def resampled(
         self, compare: Callable[[_Array, _Array], _Array], rng: np.random.Generator
     ) -> _Array:
-        """Return `compare` of the medians of drawn launches, which are drawn by block if paired."""
+        """Return `compare` of medians of randomly drawn launches (drawn by block if paired)."""
         if self.paired:
             return _medians(compare(self.b, self.a), rng)
         return compare(_medians(self.b, rng), _medians(self.a, rng))
@@ -244,7 +244,7 @@ def _share(name: str, value: float, width: float, loss: float) -> InputShare:
 
 
 def _differing(a: Costs, b: Costs) -> list[Input]:
-    """Return the inputs that differ between A and B, because each input doubles the replays."""
+    """Return the inputs that differ between A and B; equal inputs would double the replays."""
     on_a = a.ladder
     on_b = b.ladder
     shares_cores = bool(on_a.cores or on_b.cores)
@@ -279,7 +279,7 @@ def shapley(
 def _spreads(
     case: PredictionCase, inputs: Sequence[Input], rng: np.random.Generator
 ) -> dict[Input, float]:
-    """Return half-widths of the shares for drawn curves and factors, by the difference model."""
+    """Return half-widths of the shares over random draws, by the fast difference model."""
     low = math.log(case.compute.lo)
     high = math.log(case.compute.hi)
     # The bounds are the ends of the middle `LEVEL` of a normal distribution.
@@ -300,7 +300,7 @@ def _spreads(
 
 #: The additional time of start-up is printed from this share of the application's time on.
 _START_UP = 0.005
-#: A one-node control that differs by more blames the node before the network.
+#: If the times on one node differ by more, the node is a cause before the network.
 _CONTROL = 0.05
 
 
@@ -316,7 +316,7 @@ def explain_application(
 
     - `app`: the application's probe, or its name (``npb.cg problem_class=A ranks=4``), or the path
       of a profile of the same command line.
-    - `by_name`: the applications of the run, if they were read before.
+    - `by_name`: the applications of the run; if None, they are read.
 
     Raises AnalysisError: the application is not on both platforms, its loss is noise, or curves are
     missing.
@@ -350,7 +350,7 @@ def explain_application(
 
 @dataclass(frozen=True, slots=True)
 class _Control:
-    """The comparison of a program on one node of each platform in words, and its factor."""
+    """A program on one node of each platform: the comparison in words, and the factor."""
 
     words: str
     factor: ComputeFactor | None = None
@@ -359,7 +359,7 @@ class _Control:
 def _control(
     by_name: Mapping[str, dict[str, Application]], a: Application, b: Application
 ) -> _Control:
-    """Return the comparison of a program on one node of each platform, if it was measured."""
+    """Return the comparison on one node of each platform, or words that it was not measured."""
     for name, by_platform in by_name.items():
         on_a = by_platform.get(a.platform)
         on_b = by_platform.get(b.platform)

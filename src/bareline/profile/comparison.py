@@ -17,7 +17,8 @@ from bareline.profile.summary import START_UP, imbalance, queued_share, time_spl
 class QuantityPair:
     """``compare`` of profiles: a part of a rank's time, or another quantity of both profiles.
 
-    - `before`, `after`: null if one profile does not have the quantity; `ratio`: after over before.
+    - `before`, `after`: the quantity in each profile; null if the profile does not have it.
+    - `ratio`: `after` divided by `before`.
     """
 
     type: Literal["split"]
@@ -32,9 +33,9 @@ class QuantityPair:
 class CallPair:
     """``compare`` of profiles: all calls of one function, per rank, or only its calls of one size.
 
-    - `imbalance_before`, `imbalance_after`: the largest time of a rank over the mean of the ranks
-      that make such calls, weighted by time over several sizes. Null if a profile has no call of
-      this function or size.
+    - `imbalance_before`, `imbalance_after`: the largest time of a rank divided by the mean time of
+      the ranks that make such calls. For several sizes, it is the mean weighted by time. It is null
+      if the profile has no call of this function or size.
     - `change_s`: the additional time.
     """
 
@@ -86,8 +87,9 @@ class ProfileComparison:
     """Two profiles and their differences.
 
     - `split`: the parts of a rank's time, then other differences.
-    - `calls`, `sizes`, `sites`: the functions, the functions by message size, and the call sites;
-      the largest change is first.
+    - `calls`: the functions, the largest change first.
+    - `sizes`: the functions by message size, the largest change first.
+    - `sites`: the call sites, the largest change first.
     - `pairs_only_before`, `pairs_only_after`: the number of pairs of ranks that exchange messages
       only in that profile.
     """
@@ -138,7 +140,7 @@ def compare_profiles(before: Profile, after: Profile) -> ProfileComparison:
 
 
 def _sending_pairs(profile: Profile) -> set[tuple[int, int]]:
-    """Return each pair (sender, receiver) of cells of the communication matrix with messages."""
+    """Return the pairs (sender, receiver) of cells that exchange messages."""
     return set(profile.send_table.select("from", "to").iter_rows())
 
 
@@ -203,7 +205,7 @@ def _call_sums(profile: Profile, keys: list[str]) -> pl.DataFrame:
         calls = calls.filter(pl.col("bytes") > 0)
     spent = (pl.col("time_ns") + pl.col("waited_ns")) * 1e-9
     mean_ns = pl.col("time_ns") / pl.col("ranks")
-    # Each row's slowest rank over its mean, by the rows' times.
+    # Each row's slowest rank divided by its mean, weighted by the rows' times.
     uneven = pl.col("rank_max_ns").sum() / mean_ns.sum()
     return calls.group_by(keys).agg(
         count=pl.col("count").sum() / profile.ranks,

@@ -70,7 +70,7 @@ class _Header(BaseModel):
     regions: dict[Annotated[str, Field(pattern=r"^[0-9]{1,9}$")], str]
 
 
-#: A profile names its schema in so many bytes.
+#: The schema of a profile is within this number of bytes.
 _HEAD_BYTES = 512
 
 
@@ -218,7 +218,7 @@ def _in_seconds(row: Line) -> Line:
     converted: Line = {}
     for name, value in row.items():
         if name.endswith("_ns"):
-            # Steal and queueing are -1 where the system does not tell.
+            # Steal and queueing are -1 where the system does not report them.
             seconds = None if value < 0 else value * 1e-9
             converted[f"{name.removesuffix('_ns')}_s"] = seconds
         elif name.endswith("_ns2"):

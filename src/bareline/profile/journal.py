@@ -170,7 +170,7 @@ def _how_it_ended(slices: Sequence[Slice], ranks: int) -> str:
 
 
 def _named_ranks(ranks: list[int]) -> str:
-    """Format the numbers of ranks; of many, only the first ten."""
+    """Format the numbers of at most ten ranks, and the number of further ranks."""
     texts = [str(rank) for rank in ranks[:_MOST_NAMED]]
     more = len(ranks) - len(texts)
     if more:

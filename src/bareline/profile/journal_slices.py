@@ -75,7 +75,7 @@ class Slice:
 
         - `cells`: the number of columns of the communication matrix.
         """
-        # A place that appears twice would be counted twice, and a circle for ever.
+        # A place that appears twice would be counted twice, and a circle would never end.
         read_places: set[int] = set()
         places = self.head["sheet_at"][: int(self.head["sheets"])]
         for place in map(int, places):

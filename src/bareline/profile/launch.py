@@ -35,7 +35,7 @@ def why_unprofiled(output: Output) -> str:
 
     The result is empty if the profile is complete.
     """
-    from bareline.profile.files import parse_profile  # to import it takes as long as many a verb
+    from bareline.profile.files import parse_profile  # this import takes as long as many verbs
 
     text = output.files.get(PROFILE_FILE, "")
     if not text:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import polars as pl
 
 SCHEMA = "bareline.profile"
-#: A profile of a hundred thousand ranks takes less.
+#: A profile of a hundred thousand ranks is smaller.
 LARGEST_BYTES = 64 << 20
 #: No job has more ranks.
 MOST_RANKS = 1 << 22
@@ -118,7 +118,7 @@ class Profile:
 
     @cached_property
     def computing_s(self) -> float:
-        """The mean computing time of a rank in s, without the time that it had no core."""
+        """The mean computing time of a rank in s, without the time in which it had no core."""
         computing = self.call_table.filter(pl.col("kind") == "compute")
         queued = max(0, int(computing["queued_ns"].clip(0).sum()))
         total = float(self.rank_table["compute_ns"].sum())

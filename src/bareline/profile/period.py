@@ -3,8 +3,8 @@
 A program that steps through time repeats the same calls. The longest stretch of a trace that
 repeats itself (`recurrence`) is cut at a collective of all ranks. One period is kept, with its mean
 times, and the calls before and after are counted. If only the sizes of messages differ between
-periods (particles that move), the mean sizes and their spread are kept; for files and output, only
-the means.
+periods (particles that move), the mean sizes and their spread are kept. For calls to files and for
+output, only the mean sizes are kept.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class ProgramPeriod:
 
     - `trace`: the calls of the period; times are means over all its recurrences.
     - `repeats`: the number of recurrences in the whole run.
-    - `calls`, `beside`: calls of rank 0 in the period, and outside of all periods.
+    - `calls`: the number of calls of rank 0 in the period.
+    - `beside`: the number of calls of rank 0 outside of all periods.
     - `shared`: whether ranks had no core for so long that the times are useless.
     - `spread`: the mean deviation of message sizes from their means, as a share of the bytes.
     """
@@ -194,7 +195,7 @@ def _check_closed(trace: Trace) -> None:
 
 
 def _check_requests(trace: Trace, stream: CallStream) -> None:
-    """Refuse a rank that completes an earlier request, or does not name its partner."""
+    """Refuse a rank that completes an earlier request, or sends to or receives from any rank."""
     posts = 0
     for shape in calls_of(stream):
         if shape.kind == "done":
@@ -330,7 +331,7 @@ def read_period(path: Path) -> ProgramPeriod:
             hint=step_to_read(error, _AGAIN),
         ) from error
     head = _line(_Head, path, lines, 1)
-    # Compared before anything is made that has as many parts as the head claims ranks.
+    # Compared before anything is made for as many ranks as the first line claims.
     ranks = len(lines) - 1
     if head.ranks != ranks:
         raise _not_read(path, 1, f"'ranks' is {head.ranks}, but the file has {ranks} ranks")

@@ -28,14 +28,16 @@ class Shape:
     """The arguments of a call; many calls share one shape.
 
     - `call`, `kind`: the function and its kind. The kind ``done`` is a request that the next call
-      completes; the request was posted `to` posts ago. With `root` 1, a ``done`` also has the
-      result of a receive from any source or with any tag: `from_` (`NOBODY`: it was cancelled) and
-      `receive_tag`.
+      completes; the request was posted `to` posts ago. If its `root` is 1, `from_` and
+      `receive_tag` are the result of a receive from any source or with any tag. In this result,
+      `NOBODY` means that the receive was cancelled.
     - `to`, `from_`, `root`: ranks of ``MPI_COMM_WORLD``, or `NOBODY`, `ANYBODY`.
     - `send_tag`, `receive_tag`: tags; -1 is any.
-    - `comm`, `comm_size`: a number for the members of the communicator, and how many they are.
+    - `comm`: a number for the group of members of the communicator.
+    - `comm_size`: the number of these members.
     - `size`, `sent`, `received`: bytes, as in a profile.
-    - `element`: bytes of one element of the datatype; 0 if unknown, or without a datatype.
+    - `element`: bytes of one element of the datatype; 0 if it is unknown or the call has no
+      datatype.
     """
 
     call: str
@@ -134,7 +136,7 @@ class _Reader:
 def decode(
     stream: bytes, names: list[list[str]], ranks: int, room: Room, version: int = LATEST_VERSION
 ) -> Records:
-    """Return the records of a rank's calls in their encoded form.
+    """Decode the stream of a rank's calls, and return their records.
 
     Raises TooMany: there are more records than `room` allows.
     Raises LookupError, ArithmeticError, ValueError: the stream is damaged.

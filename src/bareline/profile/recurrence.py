@@ -18,7 +18,7 @@ from bareline.profile.records import POINT_TO_POINT, Shape
 from bareline.profile.trace import CallStream, Trace
 from bareline.vocabulary.errors import ProfileError
 
-#: Calls that write and read; how much may differ from one period to the next.
+#: Kinds of calls that write and read; their sizes may differ between periods.
 FILES = ("mpi-io", "posix-io")
 #: Distances that are compared: the most frequent ones of equal calls, and the likeliest of all.
 _MOST_LAGS = 400
@@ -32,7 +32,7 @@ _NO_PERIOD = "trace a program that repeats its steps, with more steps; --trace k
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The index of the call at which a rank's first period begins, and the calls of a period."""
+    """The call (by index) at which a rank's first period begins, and the calls in a period."""
 
     begin: int
     calls: int
@@ -91,7 +91,7 @@ class _Recurrence:
         return int(np.sum(is_inside))
 
     def cut(self, passed: int) -> Cut:
-        """Return the cut after the collective of all ranks that follows the first `passed` ones."""
+        """Return the cut after a collective of all ranks: the one with index `passed`, from 0."""
         stretch = self.stretch
         if not self.collectives_from(stretch.begin):
             # No collective recurs: each rank is cut at its own first call.
@@ -137,7 +137,7 @@ def _cuts(trace: Trace) -> Cuts:
     """Return the cuts after the first collective of all ranks from which all ranks repeat.
 
     `Cuts.repeats` does not depend on where a period begins. A cut after a collective in the middle
-    of periods loses the beginning of the first and the end of the last.
+    of periods loses the beginning of the first period and the end of the last period.
     """
     recurrences = []
     for stream in trace.streams:
@@ -187,13 +187,15 @@ def _in_step(recurrences: list[_Recurrence]) -> list[_Recurrence]:
 
 
 def _longest(stream: CallStream) -> _Stretch | None:
-    """Return the longest stretch that repeats itself, with the shortest distance; None without one.
+    """Return the longest stretch that repeats itself, with the shortest distance.
 
-    For loops in loops, that is the outer loop.
+    None if no calls repeat.
+
+    If loops are nested, the outer loop is found.
     """
     numbers = stream.shape
     best: _Stretch | None = None
-    # From the shortest on: twice a period also repeats itself, over no longer a stretch.
+    # The shortest comes first: two periods also recur, but not over a longer stretch.
     for lag in _lags(numbers):
         stretch = _longest_at(numbers, lag)
         is_longer = best is None or stretch.length > best.length
@@ -248,7 +250,7 @@ def _likeliest(numbers: npt.NDArray[np.int32]) -> list[int]:
     # Relative to the overlap at each distance; a period recurs at least once.
     distances = np.arange(1, count // 2 + 1)
     shares = equal_calls[distances] / (count - distances)
-    # Multiples of a period are as likely as it is: among equals, to a tenth, the shortest count.
+    # Multiples of a period are as likely as the period: of equal shares, the shortest counts.
     likeliest = np.argsort(-np.round(shares, 1), kind="stable")
     return [int(lag) for lag in distances[likeliest[:_LIKELIEST]]]
 

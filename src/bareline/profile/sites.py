@@ -28,7 +28,8 @@ class CallSite:
 
     - `place`: function, file and line if they are known, else the object file and offset.
     - `share`: share of the time of all MPI calls.
-    - `imbalance`: the largest time of a rank over the mean of the ranks that make the call.
+    - `imbalance`: the largest time of a rank divided by the mean time of the ranks that make the
+      call.
     """
 
     call: str
@@ -46,8 +47,9 @@ class CallSite:
 def with_sites_named(profile: Profile) -> Profile:
     """Return the profile with function, file and line of each call site, as far as known.
 
-    ``addr2line`` reads the line tables that a compiler writes with ``-g``. Without them it still
-    finds the names of functions, but not in a stripped program, whose sites keep object and offset.
+    ``addr2line`` reads the line tables that a compiler writes with ``-g``. Without these tables it
+    still finds the names of functions. In a stripped program it finds no names, and the call sites
+    keep their object file and offset.
     """
     table = profile.site_table
     if table.is_empty() or shutil.which("addr2line") is None:

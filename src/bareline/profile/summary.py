@@ -122,7 +122,8 @@ class Matrix:
 class Imbalance:
     """The imbalance of the ranks' computing times.
 
-    - `factor`: the largest computing time over the mean, which is the gain of a perfect balance.
+    - `factor`: the largest computing time divided by the mean computing time. A perfect balance
+      would shorten the computing by this factor.
     - `slowest`: the rank that computes longest.
     """
 
@@ -171,7 +172,7 @@ def _seconds(column_ns: pl.Series) -> Seconds:
 
 
 def _mpi_parts(profile: Profile) -> dict[str, float]:
-    """Return the share of each group of kinds in the time of MPI calls."""
+    """Return the share of each group of calls (`GROUPS`) in the time of MPI calls."""
     calls = _mpi_calls(profile)
     total = float(calls["time_ns"].sum()) or 1.0
     sums = calls.group_by("kind").agg(pl.col("time_ns").sum()).sort("kind")
@@ -216,7 +217,7 @@ def stolen_share(profile: Profile) -> float:
 
 
 def other_threads_mpi_s(profile: Profile) -> float:
-    """Return the time per rank that threads other than the main one spent in MPI calls, in s."""
+    """Return the time per rank that all threads except the main thread spent in MPI, in s."""
     calls = _mpi_calls(profile)
     all_threads_ns = float((calls["time_ns"] + calls["waited_ns"]).sum())
     main_threads_ns = float(profile.rank_table["mpi_ns"].sum())

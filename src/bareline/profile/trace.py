@@ -148,7 +148,7 @@ def _unpacked(path: Path, file: BinaryIO) -> bytes:
     text = file.read(MOST_BYTES)
     try:
         content = base64.b64decode(text, validate=True)
-        if content.startswith(b"\x1f\x8b"):  # as a run keeps it
+        if content.startswith(b"\x1f\x8b"):  # compressed, as a run stores it
             content = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(content, MOST_BYTES)
         return content
     except (ValueError, zlib.error) as error:

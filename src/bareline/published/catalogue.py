@@ -37,7 +37,7 @@ def publications() -> dict[str, PublishedStudy]:
 def read_publication(text: str, *, where: str) -> PublishedStudy:
     """Return the publication in a text, after a check of its values.
 
-    Raises UsageError: the text is not TOML, or a value is impossible; the message names file and
+    Raises UsageError: the text is not TOML, or a value is not valid; the message names file and
     key.
     """
     try:
@@ -88,11 +88,12 @@ def find_part(reference: str) -> tuple[PublishedStudy, Part]:
 
 
 class PublishedFigure(TypedDict):
-    """``published``: a figure as a publication prints it.
+    """A row of ``published``: a figure as a publication prints it.
 
-    - `low`, `high`: the printed ends: both of a range, one of a bound.
+    - `low`, `high`: the printed ends of a range; a bound has only one of them.
     - `conditions`: the conditions in `at`, in words.
-    - `worse_low`, `worse_high`: times worse than the baseline; null if open or not given.
+    - `worse_low`, `worse_high`: the ends of the ratio to the baseline (above 1 is worse); null for
+      an open end, or without a baseline.
     """
 
     publication: str
@@ -124,7 +125,7 @@ class PublishedFigure(TypedDict):
 
 
 def published_rows(name: str | None = None) -> list[PublishedFigure]:
-    """Return the published figures as rows for ``bareline published``, one per result."""
+    """Return the published figures as rows of ``bareline published``, one row per figure."""
     studies = list(publications().values())
     if name is not None:
         studies = find_publications(name)

@@ -13,7 +13,7 @@ from bareline.published.quantities import Condition
 CheckKind = Literal["ratio", "grows", "rise", "more", "order", "trials"]
 
 
-#: Statement of a document about a platform against another.
+#: The statement of a document on how a platform compares with another platform.
 Expectation = Literal["worse", "better", "equal"]
 
 
@@ -24,18 +24,22 @@ class _Table(BaseModel):
 class ClaimCheck(_Table):
     """A ``[[finding.check]]``: the figures of a run that decide whether a claim is confirmed.
 
-    - `kind`: ``ratio``: the platform is worse, better or equal. ``grows``: its loss is larger on
-      the most ranks than on the fewest. ``rise``: its loss is larger on two nodes than on one.
-      ``more``: its loss is larger in `probe` than in the mean of `than`. ``order``: the platform is
-      worse, or better, than each of `against` on every number of ranks. ``trials``: the share of
-      the platform's trials in which `metric` is above zero or, with `below`, less than `below`
-      times the median of the trials.
+    - `kind`: the form of the claim about `platform`. ``ratio``: the platform is worse than, better
+      than or equal to `against`. ``grows``: its loss is larger on the most ranks than on the
+      fewest. ``rise``: its loss is larger on two nodes than on one. ``more``: its loss is larger in
+      `probe` than the mean loss in `than`. ``order``: the platform is worse, or better, than each
+      of `against` on every number of ranks. ``trials``: an event occurs in a share of its trials:
+      `metric` is above zero or, if `below` is given, less than `below` times the median of the
+      trials.
     - `probe`, `than`: patterns of probes; ``*`` matches anything.
     - `platform`, `against`: ids of the document's platforms; only ``order`` has several in
       `against`, and ``trials`` has none.
-    - `expect`, `within`: the statement of the document; ratios up to `within` count as equal.
-    - `degree`: the ratio that "much", "clearly" or "by far" means, where no figure is printed.
-    - `ties`: whether equality confirms the claim: "fastest" means that nothing is certainly faster.
+    - `expect`: the statement of the document: "worse", "better" or "equal".
+    - `within`: for "equal", the largest ratio that counts as equal.
+    - `degree`: the ratio that words such as "much", "clearly" or "by far" mean, if the document
+      prints no figure.
+    - `ties`: whether equality confirms the claim, as for "fastest": no other platform is certainly
+      faster.
     - `printed`: ids of the results that print the figure; for ``trials`` the id of the listed
       trials.
     - `printed_first`: ids of the results that print the first figure of ``grows``, ``rise`` or
@@ -97,7 +101,7 @@ class PublishedFinding(_Table):
     """A ``[[finding]]``: a claim of the document, in bareline's words.
 
     - `claim`: a short form of the statement for a table; empty if the statement is short enough.
-    - `checks`: comparisons with a run; the first one that the run measures decides.
+    - `checks`: comparisons with a run. The first comparison whose values the run has decides.
     - `unmeasured`: the reason why no probe can decide the claim. Either `checks` or `unmeasured` is
       given.
     """

@@ -1,7 +1,7 @@
-"""The content of a file of published figures, checked.
+"""The classes that check the content of a file of published figures.
 
-Figures stay as they are printed: decimals are kept, ranges and bounds stay ranges and bounds, and
-each refers to the table, figure, slide or section that contains it.
+Figures are stored in the printed form: with all decimals, as a number, a range or a bound. Each
+refers to the table, figure, slide or section that contains it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bareline.published.findings import ClaimCheck, PublishedFinding
 from bareline.published.quantities import UNITS, Condition
 from bareline.vocabulary.model import Better
 
-#: Kinds of published values: measured itself, or relative to a baseline.
+#: Kinds of published values: the measured value ("absolute"), or a comparison with a baseline.
 Kind = Literal["absolute", "factor", "percent_decrease", "percent_increase", "efficiency"]
 #: The baseline of a share of the hardware's limit; no platform of a document has this name.
 PEAK = "peak"
@@ -27,7 +27,7 @@ class _Table(BaseModel):
 
 
 class _Placed(_Table):
-    """An entry with the id of its part of the document, and its place in the part, in words."""
+    """An entry with the id of its part of the document, and its place in this part in words."""
 
     part: str
     where: str
@@ -63,7 +63,7 @@ class Printed(_Table):
 
     @property
     def ends(self) -> tuple[Decimal | None, Decimal | None]:
-        """The least and the greatest value that the number allows; None for an open end."""
+        """The least and the greatest value of the printed number; None for an open end."""
         if self.value is not None:
             return self.value, self.value
         if self.bound == "at_most":
@@ -93,8 +93,8 @@ class Printed(_Table):
 class Publication(_Table):
     """A ``[publication]``: the document, and the built-in study that repeats it.
 
-    - `id`, `short`: the name in a reference (``nebula:table-4``), and the name for people.
-    - `title`: the title of the source if the document has no title.
+    - `id`: the name in references (``nebula:table-4``); `short`: the name for people.
+    - `title`: the title of the document; if it has none, of its source.
     - `notes`: remarks that apply to all its figures.
     """
 
@@ -112,8 +112,8 @@ class Publication(_Table):
 class Part(_Table):
     """A ``[[part]]`` of the document: a table, figure, slide or section.
 
-    - `id`, `label`: the name in a reference, and the name in the document.
-    - `plotted_only`: whether the values are only plotted, so that only the text contains numbers.
+    - `id`: the name in references (``table-4``); `label`: the name in the document.
+    - `plotted_only`: whether the part has no printed numbers, because the values are only plotted.
     - `weight`: the kind of its statements; statements of the abstract come first.
     """
 
@@ -143,7 +143,7 @@ class PublishedPlatform(_Placed):
 
 
 class Likewise(_Table):
-    """A ``[[benchmark.also]]``: another probe, run with `at`, that measures the same benchmark."""
+    """A ``[[benchmark.also]]``: another probe that measures the same benchmark if run with `at`."""
 
     probe: str
     metrics: dict[str, str]
@@ -154,7 +154,8 @@ class Benchmark(_Table):
     """A ``[[benchmark]]``: the probe that corresponds to a benchmark of the document.
 
     - `probe`: the name of the probe; ``*`` matches anything.
-    - `metrics`, `shares`: the probe's metric for each metric, and for each share of a peak.
+    - `metrics`: for each metric of the document, the probe's metric.
+    - `shares`: for each metric that is a share of a peak, the probe's metric for the share.
     """
 
     name: str
@@ -167,15 +168,14 @@ class Benchmark(_Table):
 class Result(Printed, _Placed):
     """A ``[[result]]``: one published figure.
 
-    - `platform`, `baseline`: ids of platforms; the baseline "peak" is the hardware's limit.
+    - `platform`, `baseline`: ids of platforms. The baseline "peak" means the hardware's limit.
     - `also_platform`, `also_baseline`: a second pair of platforms with the same figure.
     - `selection`: the run that the document chose among several ("best", "worst", "average").
-    - `unclear`: whether the document leaves open if a percentage is of the time or of the rate;
-      both readings are kept.
+    - `unclear`: whether the document leaves open if a percentage is of the time or of the rate. The
+      ratio is then the range over both readings.
     - `cited`: whether the figure comes from another study.
     - `restates`: ids of the results that this result repeats.
-    - `members`, `excludes`: the programs over which the figure is a range, and the programs that it
-      leaves out.
+    - `members`: the programs that the range covers; `excludes`: the programs that it leaves out.
     """
 
     id: str
@@ -227,7 +227,7 @@ class Trials(_Placed):
 
     - `order`: "time" if the values are in the order of the trials, "sorted" if the document sorted
       them.
-    - `values`, `retransmissions`: one per trial.
+    - `values`: one per trial; `retransmissions`: one per trial, if they are listed.
     """
 
     id: str
@@ -315,7 +315,7 @@ class PublishedStudy(_Table):
 
     @property
     def count(self) -> int:
-        """The number of published figures; each listed trial counts."""
+        """The number of published figures; each listed trial counts as a figure."""
         return len(self.results) + sum(len(row.values) for row in self.trials)
 
     @model_validator(mode="after")
@@ -365,7 +365,7 @@ class PublishedStudy(_Table):
         return {part.id: part for part in self.parts}[name]
 
     def platform(self, name: str) -> PublishedPlatform | None:
-        """Return the platform with an id; None for a platform that the document only mentions."""
+        """Return the platform with an id; None if it has no entry."""
         return next((row for row in self.platforms if row.id == name), None)
 
     def benchmark(self, name: str) -> Benchmark | None:

@@ -1,4 +1,4 @@
-"""The comparison of a place of a run with the conditions of a publication."""
+"""The comparison of a place (the case of a measured value) with the conditions of a publication."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ def holds_at(conditions: Mapping[str, Condition], place: Place) -> bool:
 
 
 def meets(condition: Condition, value: object) -> bool:
-    """Whether a value is in a spread, is one of a list, or equals the condition."""
+    """Whether a value meets a condition.
+
+    The value must be in the range of a `Spread`, be one of a list, or equal a single value.
+    """
     if isinstance(condition, Spread):
         return isinstance(value, int | float) and condition.holds(value)
     if isinstance(condition, list):

@@ -1,4 +1,4 @@
-"""Units of publications, and the part of an axis that a published figure covers."""
+"""Units of publications, and the range of sizes or ranks that a published figure covers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class Spread(BaseModel):
     - `above`: a lower end that does not belong to the range.
     - `exceptions`: values in the range that have separate figures.
     - `label`: the words of the document if it prints no number ("larger messages").
-    - `inferred`: a number that the document prints elsewhere and not for this figure.
+    - `inferred`: the number that the document does not print with this figure, but in another
+      place.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -44,7 +45,10 @@ class Spread(BaseModel):
     inferred: int | None = None
 
     def holds(self, value: float) -> bool:
-        """Whether a value is in the range; a spread with only a label contains no value."""
+        """Whether a value is in the range.
+
+        A range with only a label contains no value, and one with `inferred` contains that number.
+        """
         if self.inferred is not None and value == self.inferred:
             return True
         if not self.has_ends:
@@ -72,7 +76,7 @@ class Spread(BaseModel):
         return text
 
     def _stretch_text(self, form: Callable[[int], str]) -> str:
-        """Return the ends as text, with numbers formatted by `form`."""
+        """Return the ends as text, e.g. "up to 8" or "2 to 8", with numbers formatted by `form`."""
         high = "" if self.high is None else form(self.high)
         if self.above is not None:
             text = f"above {form(self.above)}"

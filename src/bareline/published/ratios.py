@@ -1,8 +1,8 @@
 """Published figures as ratios: how many times worse a platform is than the baseline.
 
 A ratio above 1 is worse than the baseline, whether a high or a low value of the metric is better. A
-factor, a percentage or two absolute values of the document become a span of ratios; a bound becomes
-a span with an open end.
+factor, a percentage or two absolute values of the document are converted to a span of ratios. A
+bound is converted to a span with an open end.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TypeAlias
 from bareline.published.model import PEAK, PublishedStudy, Result, Trials
 from bareline.published.quantities import Condition
 
-#: Conditions that describe a platform's own size, which may differ between compared values.
+#: Conditions that describe the size of a platform. They may differ between compared values.
 _OWN = frozenset({"cores", "threads", "streams"})
 
 #: The conditions of a figure by name, e.g. its number of nodes.
@@ -27,7 +27,7 @@ Conditions: TypeAlias = Mapping[str, Condition]
 _Pair: TypeAlias = tuple[str, str]
 #: Ratios of a publication, one after the other.
 _Ratios: TypeAlias = "Iterator[PublishedRatio]"
-#: The values that two figures share if they can be compared.
+#: The values that must be equal for two figures to be comparable.
 _Key: TypeAlias = tuple[object, ...]
 #: A printed figure, or the list of trials of one.
 _Figure: TypeAlias = Result | Trials
@@ -37,7 +37,10 @@ _Change: TypeAlias = Callable[[Decimal], Decimal]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range of ratios; an end that a bound leaves open is None."""
+    """A range of ratios.
+
+    A bound is a range with one open end, which is None.
+    """
 
     low: Decimal | None
     high: Decimal | None
@@ -52,7 +55,7 @@ class Span:
         return low if low == high else f"{low} to {high}"
 
     def each(self, change: _Change) -> Span:
-        """Return the span with both ends changed by `change`; open ends stay open."""
+        """Return the span with `change` applied to both ends; an open end stays open."""
         low = None if self.low is None else change(self.low)
         high = None if self.high is None else change(self.high)
         return Span(low, high)
@@ -69,8 +72,8 @@ class PublishedRatio:
     """A published figure of a platform against a baseline, as a ratio.
 
     - `computed`: whether the ratio is not printed, but computed from two printed values.
-    - `probe`, `probe_metric`: the probe and metric of bareline that measure the same ratio, or
-      None.
+    - `probe`, `probe_metric`: the probe and metric of bareline that measure the same quantity; None
+      without such a probe or metric.
     """
 
     publication: str
@@ -135,12 +138,12 @@ def _times_worse(result: Result) -> Span:
 
 
 def _more_time(percent: Decimal) -> Decimal:
-    """Return the ratio of two times, one of which is `percent` per cent longer."""
+    """Return the longer of two times divided by the shorter; it is `percent` per cent longer."""
     return 1 + percent / 100
 
 
 def _less_rate(percent: Decimal) -> Decimal:
-    """Return the inverse ratio of two rates, one of which is `percent` per cent lower."""
+    """Return the higher of two rates divided by the lower; the lower is `percent` per cent less."""
     return 1 / (1 - percent / 100)
 
 
@@ -149,7 +152,7 @@ def _share(percent: Decimal) -> Decimal:
 
 
 def printed_ratios(study: PublishedStudy) -> _Ratios:
-    """Yield every printed ratio of two platforms; a ratio that is printed twice is yielded once."""
+    """Yield every printed ratio of two platforms; repeated printings are left out."""
     for result in study.results:
         span = span_of(result)
         if span is None or result.restates or result.baseline == result.platform:
@@ -181,7 +184,10 @@ def peak_ratios(study: PublishedStudy) -> _Ratios:
 
 
 def again_printed(study: PublishedStudy, ratio: PublishedRatio) -> list[Result]:
-    """Return the other printings of a ratio, direct and indirect, in the document's order."""
+    """Return the other printings of a ratio, in the document's order.
+
+    A printing that repeats a repeated printing is also returned.
+    """
     printings = set(ratio.results)
     for _ in study.results:
         restated = {row.id for row in study.results if not printings.isdisjoint(row.restates)}
@@ -193,7 +199,7 @@ def again_printed(study: PublishedStudy, ratio: PublishedRatio) -> list[Result]:
 
 
 def own_bases(study: PublishedStudy) -> list[Result]:
-    """Return the results that are printed relative to their own platform, which are all 1."""
+    """Return the results whose baseline is their own platform; their ratio is always 1."""
     return [row for row in study.results if row.baseline == row.platform]
 
 
@@ -225,7 +231,7 @@ def _absolute_values(study: PublishedStudy) -> list[Result]:
 
 
 def _counterpart(study: PublishedStudy, figure: _Figure) -> str | None:
-    """Return the platform with which the document compares a figure's platform, or None."""
+    """Return the platform to compare a figure's platform with; None if there is none."""
     platform = study.platform(figure.platform)
     if platform is None:
         return None
@@ -233,9 +239,10 @@ def _counterpart(study: PublishedStudy, figure: _Figure) -> str | None:
 
 
 def ratios_across(study: PublishedStudy, platform: str, baseline: str) -> _Ratios:
-    """Yield the ratios of two platforms in one table that the document does not compare.
+    """Yield the ratios of two platforms that a table or figure contains but does not compare.
 
-    InfiniCloud draws two generations of servers next to each other, each with its own native pair.
+    For example, InfiniCloud draws two generations of servers next to each other, and compares each
+    only with the native platform of its generation.
     """
     ratios = [*printed_ratios(study), *computed_ratios(study)]
     compared = {frozenset((ratio.platform, ratio.baseline)) for ratio in ratios}
@@ -283,14 +290,14 @@ def _ratio_of_values(study: PublishedStudy, result: Result, base: Result) -> Pub
 def _computed_ratio(
     study: PublishedStudy, figure: _Figure, base: _Figure, times_worse: Decimal, text: str
 ) -> PublishedRatio:
-    """Return a ratio of two figures that the document does not print."""
+    """Return the ratio of two figures that the document does not print (`computed`)."""
     span = Span(times_worse, times_worse)
     ratio = _ratio(study, figure, figure.platform, base.platform, span, text)
     return replace(ratio, computed=True, results=(figure.id, base.id))
 
 
 def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
-    """Return all ratios of two platforms in a publication, once for each of their probes."""
+    """Return all ratios of two platforms in a publication, one copy for each of their probes."""
     ratios = [*printed_ratios(study), *computed_ratios(study)]
     of_other_probes: list[PublishedRatio] = []
     for ratio in ratios:
@@ -299,7 +306,7 @@ def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
 
 
 def likewise(study: PublishedStudy, ratio: PublishedRatio) -> _Ratios:
-    """Yield a ratio again for each other probe that measures it."""
+    """Yield a copy of a ratio for each other probe that measures it."""
     benchmark = study.benchmark(ratio.benchmark)
     if benchmark is None:
         return
@@ -321,7 +328,10 @@ def listed_trials(study: PublishedStudy, benchmark: str) -> dict[str, Trials]:
 
 
 def worse(value: Decimal, base: Decimal, *, better: str) -> Decimal:
-    """Return how many times worse `value` is than `base`; `better` is the direction."""
+    """Return how many times worse `value` is than `base`.
+
+    - `better`: "higher" or "lower", whichever value of the metric is better.
+    """
     return base / value if better == "higher" else value / base
 
 
@@ -365,6 +375,6 @@ def _texts(given: Conditions) -> list[str]:
 
 
 def _key(result: Result) -> _Key:
-    """Return the key that two absolute values must share to be comparable."""
+    """Return a key that is equal for two absolute values if they can be compared."""
     shared = {name: value for name, value in result.at.items() if name not in _OWN}
     return (result.benchmark, result.metric, result.unit, *_texts(shared))

@@ -17,9 +17,9 @@ R = TypeVar("R")
 #: "number" aligns right, "light" too and in lighter ink (intervals), "text" aligns left and wraps,
 #: "whole" aligns left and stays on one line.
 Kind = Literal["number", "light", "text", "whole"]
-#: Ink: "worse" and "better" of a ratio with that verdict, "caution" of facts that must be known.
+#: Ink of a text: "worse" and "better" for ratios with such a verdict, "caution" for warnings.
 Tone = Literal["", "worse", "better", "muted", "bold", "caution", "alarm"]
-#: How a page sets it: `data` sorts, `strip` is a heat map, `steps` a waterfall.
+#: Kind of table on a page: a reader can sort `data`, `strip` is a heat map, `steps` a waterfall.
 Look = Literal["data", "plain", "facts", "strip", "glance", "claims", "steps"]
 
 
@@ -73,13 +73,13 @@ class Field:
 class Table:
     """Rows of fields under heads.
 
-    - `starts`: numbers of the rows that begin a group.
+    - `starts`: indices of the rows that begin a group.
     - `foot`: a last row that stays last when a reader sorts the table.
-    - `groups`: heads above the columns from the second on, row by row: the words and the number of
-      columns below them.
+    - `groups`: rows of heads above the columns, from the second column on. Each head has its words
+      and the number of columns that it covers.
     - `label`: a description of the table for readers who cannot see it.
-    - `whole`: whether a terminal prints one table however narrow it is, and never divides the
-      columns.
+    - `whole`: whether a narrow terminal also prints a single table. Without it, the columns may be
+      divided into several tables.
     """
 
     columns: tuple[Column, ...]
@@ -108,9 +108,10 @@ class Table:
 
 
 class Rows(Generic[R]):
-    """A builder of a table: its rows are given, and columns are added one after the other.
+    """A builder of a table: it begins with the rows, and each method adds a column.
 
-    - `group`: returns the value that all rows of a group share; without it all rows are one group.
+    - `group`: a function that returns the same value for all rows of a group; without `group`, all
+      rows are one group.
     """
 
     def __init__(self, rows: Iterable[R], group: Callable[[R], object] | None = None) -> None:
@@ -170,7 +171,10 @@ class Rows(Generic[R]):
         tone: Callable[[R], Tone] = lambda _: "",
         caveats: Callable[[R], tuple[Caveat, ...]] = lambda _: (),
     ) -> Self:
-        """Add a column of estimates and, unless `interval` is empty, one of their intervals."""
+        """Add a column of estimates and a column of their intervals.
+
+        `interval` is the title of the second column; if it is empty, this column is not added.
+        """
 
         def field(row: R) -> Field:
             measured = estimate(row)
@@ -220,7 +224,7 @@ Words = str | Sentence
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Sentences, each as a paragraph or as an item of a list."""
+    """Sentences. Each sentence is a paragraph or an item of a list."""
 
     sentences: tuple[Words, ...]
     kind: Literal["paragraphs", "list", "headline"] = "paragraphs"
@@ -270,7 +274,7 @@ class Section:
     """Blocks under a heading: a section that the contents list, or a part of such a section.
 
     A part about a `probe` is shown when the reader chooses that probe in the strip of its layer;
-    the part marked `first` is shown at the beginning.
+    the part marked `first` is shown before a reader chooses a probe.
     """
 
     title: str
@@ -298,13 +302,13 @@ class Figure:
       a table.
     - `names`: the name of each panel, e.g. ``16 nodes, 128 ranks``; empty if there is only one
       panel.
-    - `large`: index of the panel that is drawn large at first; the reader can choose another panel.
+    - `large`: index of the panel that is drawn large until the reader chooses another panel.
     - `narrow`: the drawing for screens of less than 40 em; if empty, these screens show `panels`.
-    - `folded`: whether the table is hidden at first even though nothing is drawn.
+    - `folded`: for a figure without a drawing: whether the table is hidden at first.
     - `text_summary`: a description of the figure for readers who cannot see it.
     - `caveats`: the caveats of the values, in words, for a drawing in a separate file.
-    - `sources`: for each published figure, its anchor in the page's list, and its publication and
-      part.
+    - `sources`: for each published figure, its anchor in the page's list, its publication, and the
+      part of the publication that prints it.
     - `data`: the numbers of the CSV file, in base units; if empty, the file has the numbers of the
       table.
     """

@@ -3,20 +3,20 @@
 If two platforms do not differ at all, exchanging their names in a block is as likely as the
 measured order. If their noise is skewed and of unequal width (one platform has rare slow launches,
 the other has none), the exchange is not as likely, although the medians may be equal. The
-differences then have a tail to one side, and are called a loss more often than promised
-(`benchmarks/asymmetry.py`). A single row of ten blocks hardly shows a tail, but tails of many rows
-on the same side do.
+differences then have a tail to one side, and tests report a loss more often than their error rate
+allows (`benchmarks/asymmetry.py`). A single row of ten blocks hardly shows a tail, but tails of
+many rows on the same side do.
 
 The statistic is the sum of the rows' sample skewness, so that a difference between the platforms
 has no effect. It is compared with its values after the deviations of whole blocks from each row's
 median have changed sign. So no assumption is made about the dependence between rows. A single
-disturbed block is not evidence of a shape, and is as large with either sign.
+disturbed block is not evidence of skewed noise, because its deviation is as large with either sign.
 
 References
 ----------
 R. H. Randles, M. A. Fligner, G. E. Policello and D. A. Wolfe, An asymptotically distribution-free
 test for symmetry versus asymmetry, Journal of the American Statistical Association 75 (1980)
-168-172, doi:10.1080/01621459.1980.10477448: the question, for one row.
+168-172, doi:10.1080/01621459.1980.10477448 (the same question for one row).
 """
 
 from __future__ import annotations
@@ -78,10 +78,10 @@ def _flips(blocks: int) -> Iterator[FloatArray]:
 def within_spread(values: ArrayLike, baseline: ArrayLike) -> BoolArray:
     """Return for each case whether its two medians are within the spread of launches, shape (k,).
 
-    Skewed noise with equal medians does not cause a larger difference; a larger difference is also
-    a difference of the medians. The spread is the larger interquartile range of both sides,
-    relative to the median. It is at least the median spread of all cases, because a case with a
-    small spread by chance would look different.
+    Skewed noise with equal medians cannot cause a difference of the medians beyond this spread. The
+    spread is the larger interquartile range of both sides, relative to the median. It is at least
+    the median spread of all cases, because a case with a small spread by chance would look
+    different.
 
     - `values`, `baseline`: shape (k, n); launches of similar cases.
     """

@@ -3,8 +3,8 @@
 The effects of a boot (positions of pages, cores of interrupts) are the same for all its launches.
 So a boot counts as one launch: its launches are averaged, and whole boots are exchanged between two
 platforms. If two platforms boot at different blocks, all blocks that share a boot of either
-platform form one group. There are then fewer and larger groups, which are exchangeable whatever
-their boots have in common.
+platform form one group. These groups are fewer and larger, and can be exchanged between the
+platforms.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def grouped(blocks: int, block: IntArray, boot: IntArray) -> IntArray:
 
     Two blocks are also in one group if a chain of further blocks connects them.
 
-    - `block`, `boot`: shape (k,); a launch of `block` ran in `boot`. A block without a boot forms
-      its own group.
+    - `block`, `boot`: shape (k,); a launch of `block` ran in `boot`. A block without a boot is a
+      group of one block.
 
     Groups are numbered from 0 in the order of their first blocks.
     """

@@ -2,7 +2,7 @@
 
 A row is compared with two models. A *step* is one level before a run and another level from that
 run on. An *excursion* is a level that the row leaves at a run and returns to at a later run; a test
-for steps alone does not find excursions. The score of a model is its log likelihood ratio over a
+for steps alone does not find excursions. The score of a model is its log likelihood ratio to a
 single level,
 
     score = nu/2 log(1 + t^2/nu),    nu = n - 2,
@@ -88,7 +88,9 @@ def highest_scores(
 
 
 def drawn_in(rows: FloatArray, zone: float) -> FloatArray:
-    """Return the rows with outliers moved to bounds: three normal standard deviations by the MAD.
+    """Return the rows with outliers moved to bounds of three standard deviations.
+
+    The standard deviation is estimated from the median absolute deviation.
 
     The bounds do not depend on the order of the runs, so that random orders remain a fair
     reference. They are at least one and a half margins from the median, because otherwise an
@@ -189,7 +191,11 @@ class _Moments:
         return int(self.sums.shape[-1]) - 1
 
     def highest(self, *, capped: bool = False) -> FloatArray:
-        """Return the highest score of each row, capped or not, shape (...)."""
+        """Return the highest score of each row, shape (...).
+
+        - `capped`: whether a score is at most the logarithm of the number of ways to choose the
+          group.
+        """
         n = self.n
         steps = self.step_scores()
         if capped:
@@ -252,7 +258,7 @@ class _Moments:
         return np.where(size > self.zone, score, 0.0)
 
     def _norms(self, begin: IntArray, count: IntArray) -> FloatArray:
-        """Return the sum of squares of each group's indicator about the level or the line."""
+        """Return the sum of squares of each group's indicator, minus its level or its line."""
         n = self.n
         about_level = count * (n - count) / n
         if not self.drifts:
@@ -272,7 +278,7 @@ def _independent_share(count: IntArray, n: int, phi: FloatArray | float) -> Floa
     others = n - count
     independent = 1.0 / count + 1.0 / others
     dependent = inside / count + outside / others
-    # Levels of few runs follow their runs, which look less spread for it.
+    # A level of few runs follows these runs, so that their spread looks smaller.
     spread = np.maximum(n - inside - outside, 1.0) / (n - 2.0)
     return np.asarray(independent / dependent * np.minimum(spread, 1.0))
 

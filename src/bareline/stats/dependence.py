@@ -34,7 +34,7 @@ _LESSENED = 7.0
 _LEAST_LEFT = 0.3
 #: Fewer series together show no more than each alone: a change of one series would count.
 _FEWEST_TOGETHER = 5
-#: Fewer runs of one series show nothing of it.
+#: A single series with fewer runs does not show its dependence.
 _LEAST_ALONE = 20
 #: The share of single series that are called dependent by themselves.
 _ALPHA_ALONE = 0.1
@@ -93,7 +93,7 @@ def dependence(runs: IntArray, observed: FloatArray, shuffled: FloatArray) -> De
 
 
 def lead_over_wandering(values: FloatArray, cuts: Sequence[int], *, drifts: bool) -> float:
-    """Return the lead of a model with changes over dependent runs without a change.
+    """Return the lead of a model with changes over a model of dependent runs without changes.
 
     The lead is the difference of Schwarz's criteria. The model has the changes at `cuts`, or one
     more; its runs may also depend on each other.

@@ -1,4 +1,4 @@
-"""The test whether one platform loses more launches to a limit than the other platform.
+"""The test whether more launches exceed their limit on one platform than on another.
 
 If the platforms are equal, a launch that exceeded its limit could as well have been on the other
 platform: all assignments of the launches to the two platforms (deals) are as likely as the measured
@@ -6,9 +6,9 @@ assignment. This is Fisher's exact test. If launches share a boot, whole boots a
 with the share of its launches that were lost. If several cases are tested together, launches are
 assigned, each with the share of the cases that were lost in it.
 
-Such counts are coarse: one launch of eight can never be certain. The numbers of launches and losses
-alone, without their platforms, show whether a row can be certain. Rows that cannot be certain do
-not weaken the test of other rows.
+Such counts are coarse: one lost launch of eight can never be a certain difference. The total
+numbers of launches and losses show whether a row (a case) can reach certainty at all. Rows that
+cannot reach it do not weaken the test of other rows.
 
 References
 ----------
@@ -40,8 +40,8 @@ _SLACK = 1e-9
 class Exceedance:
     """Tests of a stack of cases; arrays of shape (cases,), NaN if nothing was lost or launched.
 
-    - `p`: two-sided p-value of "both platforms lose as many": the share of the deals with a
-      difference at least as large.
+    - `p`: two-sided p-value of "both platforms lose equally many launches": the share of the deals
+      with at least as large a difference.
     - `least`: the smallest p-value that these numbers of launches and losses allow.
     """
 
@@ -50,7 +50,7 @@ class Exceedance:
 
 
 def exceedance(over: ArrayLike, over_baseline: ArrayLike) -> Exceedance:
-    """Return the test whether one platform loses more launches to a limit than the other.
+    """Return the test whether one platform loses more launches than the other platform.
 
     - `over`, `over_baseline`: shapes (cases, n) and (cases, m); 1 for a launch that was lost, 0 for
       a launch that ended, the share of lost launches for a boot; NaN if there was no launch.
@@ -124,7 +124,7 @@ def _counted(values: FloatArray, base: FloatArray) -> _Deals:
 
 
 def _dealt(pooled: FloatArray, n: int) -> _Deals:
-    """Return the deals of values, all of which are equally likely."""
+    """Return the equally likely deals of some values."""
     size = pooled.size
     if comb(size, n) <= _MOST_DEALS:
         chosen = np.array(list(combinations(range(size), n)))
@@ -139,7 +139,7 @@ def _dealt(pooled: FloatArray, n: int) -> _Deals:
 
 
 def holm_of_testable(p_values: FloatArray, least: FloatArray, alpha: float) -> FloatArray:
-    """Return Holm-adjusted p-values of the rows that can be certain; NaN for all other rows.
+    """Return Holm-adjusted p-values of the rows that can reach certainty; NaN for other rows.
 
     - `p_values`, `least`: shape (k,), as in `Exceedance`.
     - `alpha`: the level of the test.

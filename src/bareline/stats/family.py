@@ -1,8 +1,8 @@
 """Families of tests with only their p-values: Holm's correction, and the false discovery rate.
 
-They are used for comparisons without common blocks (two runs, imported results), whose rank tests
-have small p-values: 0.0022 for six launches against six. In blocks `bareline.stats.flips` has more
-power.
+They are used for comparisons without common blocks (two runs, imported results). The rank tests of
+such comparisons reach small p-values: 0.0022 for six launches against six. For launches in blocks,
+`bareline.stats.flips` has more power.
 """
 
 from __future__ import annotations
@@ -62,7 +62,10 @@ def holm(p_values: ArrayLike, weight: ArrayLike = 1.0) -> FloatArray:
 
 
 def false_discovery(p_values: ArrayLike) -> FloatArray:
-    """Return p-values adjusted to the false discovery rate, valid up to alpha.
+    """Return p-values adjusted to the false discovery rate.
+
+    If all hypotheses with a p-value of at most alpha are rejected, the false discovery rate is
+    alpha.
 
     `p_values` and the ValueError are as for `holm`.
 

@@ -4,9 +4,9 @@ Every launch gives one value of every unit. The signs of a unit's own launches c
 thousands of units: ten launches reach p = 2/1024, and a fleet of 1,024 nodes needs 0.00005. The
 other units help: the differences between launches of healthy units are known from thousands of
 residuals. So a unit's shift is compared with trimmed means of as many residuals, drawn from all
-units. Both are divided by a scale that is the unit's and the fleet's in equal parts, so that a
-noisy unit needs a larger shift. Beyond the draws, the tail is assumed to fall exponentially, which
-is slower than the true tail.
+units. The shift and the means are divided by a scale: half of it is the noise of the unit, and half
+is the typical noise of the fleet. So a noisy unit needs a larger shift. Beyond the draws, the tail
+is assumed to fall exponentially, which is slower than the true tail.
 
 Healthy units also differ. A unit is tested against a fence: the margin, or the variation of the
 estimates of all units, whichever is larger.
@@ -101,7 +101,7 @@ def _residuals(centred: FloatArray, shift: FloatArray, n: IntArray) -> FloatArra
 
 
 def _beyond(shift: FloatArray, fence: float, scale: FloatArray) -> FloatArray:
-    """Return the distances of shifts beyond the fence, over their scales; 0 within the fence."""
+    """Return the distances of shifts beyond the fence divided by their scales; 0 within it."""
     with np.errstate(divide="ignore", invalid="ignore"):
         beyond = np.where(shift > fence, (shift - fence) / scale, 0.0)
     return np.nan_to_num(beyond)
@@ -129,7 +129,7 @@ def _estimates(rows: FloatArray, n: IntArray) -> tuple[FloatArray, FloatArray]:
     """Return the shift of each unit and the spread of its launches, shapes (units,)."""
     shift = np.full(len(rows), np.nan)
     spread = np.full(len(rows), np.nan)
-    ordered = np.sort(rows, axis=1)  # absent ones come last
+    ordered = np.sort(rows, axis=1)  # absent values come last
     for count in np.unique(n[n > 1]):
         units = n == count
         shift[units], spread[units] = _trimmed(ordered[units, : int(count)])

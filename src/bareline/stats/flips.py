@@ -7,10 +7,10 @@ points, and six blocks suffice in a family of any size: a difference that only t
 blocks matches has the p-value 2/64.
 
 The statistic is Student's t of a point's differences against its margin: a mean inside the margin
-counts as no difference, and a mean beyond it is measured from half of the margin, over its standard
-error. (If the mean were measured from the margin, losses of little more than the margin would not
-be found among noisy points. If it were measured from zero, noisy points would not be found among
-calm points.)
+counts as no difference, and a mean beyond it is measured from half of the margin and divided by its
+standard error. (If the mean were measured from the margin, losses of little more than the margin
+would not be found among noisy points. If it were measured from zero, noisy points would not be
+found among calm points.)
 
 Ranks would not suffice: with six blocks every point whose differences agree in sign has the same
 rank sum, so that a single tenfold loss ties with each of its calm neighbours, and among fifteen
@@ -56,7 +56,7 @@ MANY_BLOCKS = 4096
 #: Statistics in memory at once (32 MiB), and statistics computed at once, in a processor's cache.
 _AT_ONCE = 1 << 22
 _IN_CACHE = 1 << 14
-#: Statistics of a family's p-values at most.
+#: The most statistics that are computed for the p-values of a family.
 _MOST_STATISTICS = 1 << 24
 #: Statistics that are pooled for a false discovery rate; more would not change it.
 _POOLED = 1 << 20
@@ -84,9 +84,9 @@ def family_wise_p(
       a block.
     - `zone`: shape (k,); the largest distance from 0 that does not matter, in the unit of each row.
     - `side`: "both" tests whether a row differs from 0, "above" whether it is larger than 0.
-    - `weight`: shape (k,); factor of each row's Student's t before rows are compared. A more
-      informative row with a larger weight need not be the most extreme row. A weight that is fixed
-      beforehand changes the power, never the error rate.
+    - `weight`: shape (k,); factor of each row's Student's t before rows are compared. With a larger
+      weight, an informative row is found even if noisy rows are more extreme. A weight that is
+      fixed beforehand changes the power, never the error rate.
     """
     table = _Table.of(differences, zone)
     adjusted = np.full(table.tested.shape, np.nan)
@@ -95,7 +95,7 @@ def family_wise_p(
     weights = np.broadcast_to(np.asarray(weight, dtype=np.float64), adjusted.shape)
     tested = np.flatnonzero(table.tested)
     observed = table.statistic(tested, side, weights).observed
-    # From the least extreme on, so that the largest so far is of each row and all below it.
+    # Least extreme first: an accumulated maximum covers a row and all less extreme rows.
     order = tested[np.argsort(-observed, kind="stable")[::-1]]
     statistic = table.statistic(order, side, weights)
     threshold = _threshold(statistic.observed)[:, None]
@@ -106,7 +106,7 @@ def family_wise_p(
         np.maximum.accumulate(flipped, axis=0, out=flipped)
         as_extreme += np.count_nonzero(flipped >= threshold, axis=-1)
         total += flipped.shape[-1]
-    # No row has a smaller p-value than one that is more extreme.
+    # A more extreme row has no larger p-value.
     most_extreme_first = as_extreme[::-1] / total
     adjusted[order] = np.maximum.accumulate(most_extreme_first)[::-1]
     return adjusted
@@ -258,9 +258,9 @@ class _Statistic:
         return is_none
 
     def _as_deviates(self, squared: FloatArray) -> FloatArray:
-        """Return t of different degrees of freedom as squared normal deviates (D.
+        """Return squared t of different degrees of freedom as squared normal deviates.
 
-        L. Wallace, 1959).
+        The approximation is from D. L. Wallace (1959).
         """
         freedom = self._n - 1
         scale = (8 * freedom + 1) / (8 * freedom + 3)

@@ -13,8 +13,8 @@ The same test is applied again on both sides of each change, until no stretch ha
 
 - *likely*: p is below 5 % in this one test (look) of the history.
 - *certain*: p is below ``1 / n^2`` of a history of n runs, the new level has three runs, and a
-  straight line is out of the question. The p sum to less than 10.6 % over all looks from the tenth
-  run on, however many there will be.
+  straight line does not explain the stretch. The p sum to less than 10.6 % over all looks from the
+  tenth run on, however many there will be.
 
 If runs depend on the previous run, the scores are reduced (`bareline.stats.dependence`). For a
 certain change they are also reduced if the dependence may be chance.
@@ -65,7 +65,7 @@ from bareline.stats.stretches import (
 )
 
 _FIRST_CERTAIN_LOOK = 10
-#: Above this p, by the fewest orders, nothing changed.
+#: If the fewest orders give a larger p than this, nothing changed.
 _PLAINLY_CALM = 0.2
 #: By so much Schwarz's criterion must favour a line with steps over levels: a Bayes factor of 20,
 #: "strong".
@@ -90,10 +90,10 @@ class Course(StrEnum):
 class Change:
     """A change of level of a series; runs are numbered from 0.
 
-    - `at`: the first run of the new level; `first`, `last`: the range that contains this run with
-      95 % probability.
+    - `at`: the first run of the new level.
+    - `first`, `last`: the range that contains this run with 95 % probability.
     - `p`: the probability that any series reaches such a score in one test if nothing changed.
-    - `ratio`: the level directly after over the level directly before it.
+    - `ratio`: the level directly after the change divided by the level directly before it.
     """
 
     at: int
@@ -110,7 +110,7 @@ class SeriesCourse:
 
     - `p`: the smallest p of its stretches.
     - `slope`: relative change per run of the latest drifting stretch, with its 95 % interval; None
-      without a drifting stretch.
+      if no stretch drifts.
     - `phi`: autoregression of the runs; 0 if none is found.
     """
 
@@ -361,7 +361,7 @@ class _Search:
         return placed
 
     def _within_levels(self, values: FloatArray, place: int) -> FloatArray:
-        """Return the values, with a bound for values far outside both levels about a place."""
+        """Return the values, with far values moved to a bound about the levels before and after."""
         levels = []
         bounds = []
         for part in (values[:place], values[place:]):

@@ -3,13 +3,13 @@
 A launch that exceeded its time limit was slower than every measured launch. Without it, a platform
 looks faster than it is: with the slowest 20 % left out, a 95 % interval of 30 launches contains the
 truth in 78 % of the cases. With the launch at infinity, the platform looks slower than it is. The
-certain range is between the two. For the lower bound of a difference, the launch gets the slowest
-measured value, or the limit if that is comparable. For the upper bound it gets infinity, which may
-leave the bound open.
+certain range is between these two estimates. For the lower bound of a difference, the launch gets
+the slowest measured value, or the limit if the limit can be compared with the values. For the upper
+bound it gets infinity, which may leave the bound open.
 
-In blocks the bounds are order statistics of the differences, as for the sign test. In the averages
-of Wilcoxon's test infinite differences would spread, so that it has no bound if 16 % or more are
-lost.
+In blocks the bounds are order statistics of the differences, as for the sign test. Wilcoxon's test
+averages pairs of differences, and one infinite difference is in many of these averages. So this
+test would have no bound if 16 % or more of the launches are lost.
 """
 
 from __future__ import annotations

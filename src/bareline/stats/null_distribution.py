@@ -75,7 +75,7 @@ def sign(n: int) -> NullDistribution:
 def signed_rank(n: int) -> NullDistribution:
     """Return Wilcoxon's signed-rank distribution, without ties.
 
-    Exact up to `EXACT_SIGNED_RANK` values; normal with continuity correction beyond.
+    It is exact up to `EXACT_SIGNED_RANK` values, and normal with continuity correction for more.
     """
     size = n * (n + 1) // 2
     if n > EXACT_SIGNED_RANK:
@@ -93,7 +93,8 @@ def signed_rank(n: int) -> NullDistribution:
 def mann_whitney(n: int, m: int) -> NullDistribution:
     """Return the distribution of Mann and Whitney's U for samples of n and m, without ties.
 
-    Exact up to `EXACT_MANN_WHITNEY` values on each side; normal with continuity correction beyond.
+    It is exact up to `EXACT_MANN_WHITNEY` values on each side, and normal with continuity
+    correction for more.
     """
     if max(n, m) > EXACT_MANN_WHITNEY:
         return _normal(n * m, variance=n * m * (n + m + 1) / 12.0)

@@ -1,9 +1,10 @@
 """The number of launches that would decide an undecided row, with its uncertainty.
 
-A few launches determine the difference and the spread badly, and the number of launches grows with
-the square of spread over difference, so that a single estimate would be of little use. So many
-differences and spreads are used that are plausible under normal noise. Each pair has a number of
-launches; their median is printed with the range of the middle 80 %.
+A few launches determine the difference and the spread badly. The number of launches grows with the
+square of the spread and falls with the square of the difference, so that a single estimate would be
+of little use. Instead, many pairs of a difference and a spread are used, which are plausible under
+normal noise. Each pair has a number of launches; their median is printed with the range of the
+middle 80 %.
 """
 
 from __future__ import annotations
@@ -26,15 +27,17 @@ _HALF_WIDTH = 1.96
 #: left open (`tests/stats/test_outlook.py`): a series is decided when it is first narrow enough,
 #: which is earlier than where it is so on average.
 _ENDS = (0.15, 0.45, 0.8)
-#: Equally probable differences and spreads that are looked at, each.
+#: The number of equally probable differences, and of equally probable spreads.
 _LOOKED_AT = 41
-#: Four chances in five.
+#: The probability to show a difference.
 _POWER = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchOutlook:
-    """The number of launches that would make a row likely, or equal: `likely` is the median.
+    """The number of launches that would decide a row as different or equal.
+
+    `likely` is the median over the plausible cases.
 
     For four of five plausible cases the number is between `fewest` and `most`.
     """
@@ -47,7 +50,7 @@ class LaunchOutlook:
 def launches_to_decide(
     ratio: float, lo: float | None, hi: float | None, n: int, *, margin: float
 ) -> LaunchOutlook | None:
-    """Return the launches that would decide an undecided ratio; None if it has no interval.
+    """Return the launches that would decide an undecided ratio; None if it lacks an interval.
 
     - `ratio`, `lo`, `hi`: the ratio in blocks, with its 95 % interval, from `n` launches.
     - `margin`: relative difference that does not matter.

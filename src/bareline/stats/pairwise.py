@@ -79,7 +79,7 @@ def differences(
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """The pairwise values of one case: their ends, and a function that counts values.
+    """The pairwise values of one case: least and greatest, and a function that counts values.
 
     The function returns the number of values that are at most a threshold.
     """

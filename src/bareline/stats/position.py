@@ -30,7 +30,7 @@ _LEAST_FREEDOM = 4
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The first value of a new level, and the shortest range that has it with 95 %."""
+    """The first value of a new level, and the shortest range that contains it at 95 %."""
 
     at: int
     first: int
@@ -88,7 +88,7 @@ def _shortest(weight: FloatArray) -> tuple[int, int]:
 
 
 def level_ratio(before: FloatArray, after: FloatArray, phi: float = 0.0) -> LevelRatio:
-    """Return the ratio of the level after a change to the level before the change.
+    """Return the level after a change divided by the level before the change.
 
     - `before`, `after`: shapes (n,) and (m,); logarithms.
     - `phi`: autoregression of the runs, which makes the interval wider.

@@ -2,15 +2,15 @@
 
 Times and rates are compared by their ratio, and their noise is multiplicative. So the shift is
 estimated on logarithms and converted back: ``exp(shift(log values - log baseline))``. The ratio is
-values over baseline. If higher values of a metric are better, the arguments must be exchanged; then
-a ratio above 1 also means worse.
+values divided by baseline. If higher values of a metric are better, the arguments must be
+exchanged; then a ratio above 1 also means worse.
 
 Zeros. A logarithm needs positive values, yet zero is a legitimate count (retransmissions, page
-faults). A case with any value that is not positive is compared on its own scale instead: its `p`
-tests the shift in the metric's unit, its `ratio` is the quotient of the two medians if both are
-positive and NaN otherwise, and `lo` and `hi` are NaN because a quotient with a denominator that may
-be zero has no bounded interval. `on_logs` marks these cases with false; `paired_shift` and
-`unpaired_shift` give their difference with its interval, and `judge_shift` their verdict.
+faults). A case with any value that is not positive is compared in the metric's unit instead: `p`
+tests the shift in this unit. `ratio` is then the quotient of the two medians, and NaN if one of
+them is not positive. `lo` and `hi` are NaN, because a quotient whose denominator may be zero has no
+bounded interval. `on_logs` marks these cases with false; `paired_shift` and `unpaired_shift` give
+their difference with its interval, and `judge_shift` their verdict.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from bareline.stats.summary import summarize
 class Ratio:
     """Ratios of a stack of cases; every field has the shape of the stack's leading axes.
 
-    - `ratio`: values over baseline; NaN without data, or if a median is not positive.
+    - `ratio`: values divided by baseline; NaN without data, or if a median is not positive.
     - `lo`, `hi`: the interval of `ratio`; NaN with fewer than 6 launches on a side, or if `on_logs`
       is false.
     - `p`, `n`, `n_baseline`, `level`: as in a `Shift`.

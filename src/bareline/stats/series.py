@@ -22,7 +22,7 @@ from bareline.vocabulary.verdicts import DEFAULT_MARGIN, MIN_LAUNCHES
 _FEWEST = 10
 #: A normal deviate with a tail of half a per cent on either side.
 _CRITICAL = 2.58
-#: The gap between two groups over the spread inside them, by which calm noise rarely splits.
+#: The gap between two groups divided by their spread; calm noise rarely has such a gap.
 _APART = 6.0
 #: Values that differ by rounding are the same.
 _SLACK = 1e-9
@@ -81,7 +81,7 @@ def _ranks(series: FloatArray) -> FloatArray:
 
 
 def _drifts(series: FloatArray, least: float) -> BoolArray:
-    """Return which series drift: values correlate with their order, and the end thirds differ."""
+    """Return which series drift: values follow their order, and first and last third differ."""
     n = series.shape[-1]
     third = n // 3
     begin = np.median(series[:, :third], axis=-1)
@@ -97,7 +97,10 @@ def _trend(ranks: FloatArray) -> FloatArray:
 
 
 def _depends(series: FloatArray, least: float) -> BoolArray:
-    """Return which series are autocorrelated, by ranks, to which outliers do not matter."""
+    """Return which series are autocorrelated.
+
+    Ranks are correlated instead of values, so that outliers do not matter.
+    """
     critical = _critical(series.shape[-1])
     resembling = _neighbours(_ranks(series)) >= critical.neighbours
     return np.asarray(resembling & (np.ptp(series, axis=-1) > least))

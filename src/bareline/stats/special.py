@@ -77,10 +77,11 @@ def student_quantile(p: float, freedom: int) -> float:
 
 
 def chi_square_quantile(p: FloatArray, freedom: int) -> FloatArray:
-    """Return quantiles of chi-square, at most 2 % off from five degrees of freedom on.
+    """Return approximate quantiles of chi-square.
 
-    Outside of 0.05 < p < 0.95 the error is up to 8 %, to 0.01 and 0.99 (the cube root of chi-square
-    is nearly normal).
+    For five or more degrees of freedom, the error is at most 2 % if p is between 0.05 and 0.95, and
+    at most 8 % if p is between 0.01 and 0.99. The formula treats the cube root of chi-square as
+    normal.
     """
     variance = 2.0 / (9.0 * freedom)
     root = 1.0 - variance + normal_quantile(p) * math.sqrt(variance)

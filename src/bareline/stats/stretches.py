@@ -68,7 +68,7 @@ class Tested:
     - `scores`: plain and robust score, shape (2,).
     - `null`: the scores in each random order, shape (2, orders).
     - `strict_scores`: the scores if the runs depend on each other as strongly as possible.
-    - `floor`: the share of all orders that put the same runs together.
+    - `floor`: the share of all orders in which the same runs form the group that differs.
     """
 
     stretch: Stretch

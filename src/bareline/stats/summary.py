@@ -28,12 +28,12 @@ class SampleSummary:
     """Summaries of a stack of cases; every field has the shape of the stack's leading axes.
 
     - `n`: launches present.
-    - `median`: in the unit of the values; NaN when n is 0, which also holds for `p5` and `p95`.
+    - `median`: in the unit of the values; NaN when n is 0.
     - `lo`, `hi`: order-statistic interval of the median; NaN when n < 6.
     - `level`: confidence level that the interval achieves, at least the requested level; NaN when n
       < 6.
-    - `p5`, `p95`: percentiles of the launches, interpolated linearly.
-    - `iqr_over_median`: interquartile range over |median|; NaN when only the median is 0.
+    - `p5`, `p95`: percentiles of the launches, interpolated linearly; NaN when n is 0.
+    - `iqr_over_median`: interquartile range divided by |median|; NaN when only the median is 0.
     - `outliers`: number of launches beyond 1.5 interquartile ranges from the quartiles; they are
       not removed.
     """
@@ -86,7 +86,7 @@ def summarize(values: ArrayLike, *, confidence: float = 0.95) -> SampleSummary:
 
 
 def relative_half_width(values: ArrayLike, *, confidence: float = 0.95) -> FloatArray:
-    """Return half the width of the median's interval over |median|.
+    """Return half the width of the median's interval, divided by |median|.
 
     NaN when n < 6 or only the median is 0.
     """

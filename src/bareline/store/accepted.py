@@ -1,7 +1,7 @@
 """Accepted changes of performance, in the file ``accepted.jsonl`` of the runs' folder.
 
-A line is an acceptance: the first run with the change, the reason, and the time of the acceptance.
-A later line about the same run replaces the earlier one.
+Each line is an acceptance: the first run with the change, the reason, and the time of the
+acceptance. A later line about the same run replaces the earlier one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bareline.vocabulary.sanitize import cleaned
 
 ACCEPTED_FILE = "accepted.jsonl"
 _MOST_REASON = 500
-#: A last line without its newline is not longer.
+#: The longest last line without a newline.
 _MOST_TORN = 8192
 _MEND = "remove the line: the change at its run counts as not accepted"
 
@@ -34,8 +34,8 @@ _MEND = "remove the line: the change at its run counts as not accepted"
 class Acceptance:
     """A change that was accepted.
 
-    - `run`: name of the first run with the change; `accepted`: time of the acceptance (ISO 8601,
-      UTC).
+    - `run`: name of the first run with the change.
+    - `accepted`: time of the acceptance (ISO 8601, UTC).
     """
 
     run: Annotated[str, Field(min_length=1)]
@@ -47,7 +47,7 @@ _ACCEPTANCE: TypeAdapter[Acceptance] = TypeAdapter(Acceptance)
 
 
 def accept(run: Path, reason: str) -> Acceptance:
-    """Record that the change at a run was accepted, in the folder that contains the run.
+    """Record in the folder that contains a run that the change at this run was accepted.
 
     Raises StoreError: the file cannot be written.
     """
@@ -78,9 +78,9 @@ def _next_step(error: OSError) -> str:
 
 
 def read_accepted(runs: Iterable[Path]) -> dict[Path, Acceptance]:
-    """Return the acceptances in the folders of runs, by the path of the run of each.
+    """Return the acceptances in the folders of runs, by the path of the accepted run.
 
-    A complete last line without newline is also read, because an editor may leave it so.
+    A complete last line without newline is also read, because an editor may omit the newline.
 
     Raises StoreError: a line is damaged, other than an incomplete last line.
     """

@@ -1,6 +1,6 @@
 """Lines about a case: their common keys, and the files ``planned.jsonl`` and ``left_out.jsonl``.
 
-A case that was not planned for a platform is neither missing nor failed on the platform.
+With these files, a case that was not planned for a platform does not count as missing or failed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bareline.vocabulary.platform import LeftOut
 LEFT_OUT_FILE = "left_out.jsonl"
 PLANNED_FILE = "planned.jsonl"
 
-#: No count of a run is larger; tables have 64 bits.
+#: The largest count in a run; tables have 64 bits.
 MOST = (1 << 31) - 1
 #: A number from 0, e.g. of a trial in its plan, and a count from 1.
 Number = Annotated[int, Field(ge=0, le=MOST)]
@@ -30,7 +30,7 @@ def _canonical_pinning(text: str) -> str:
     return str(Pinning.parse(text)) if text else ""
 
 
-#: Where a study asks for ranks on a node; empty, and not written, where it does not.
+#: The pinning of ranks that a study requests; empty, and not written, if it requests none.
 PinningText = Annotated[str, AfterValidator(_canonical_pinning)]
 _KEYS = tuple(field.name for field in fields(Case))
 
@@ -82,7 +82,10 @@ def planned_line(platform: str, case: Case) -> str:
 def read_planned(
     text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, Any]
 ) -> tuple[str, Case]:
-    """Return platform and planned case of a line; parameters and errors as in `read_left_out`."""
+    """Return the platform and the planned case in a line of ``planned.jsonl``.
+
+    Raises ValueError: the line is damaged, or not declared in the run's header.
+    """
     line = _Planned.model_validate_json(text)
     return line.platform, case_of(line, probes, platforms)
 
@@ -96,7 +99,8 @@ def left_out_line(row: LeftOut) -> str:
 def read_left_out(text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> LeftOut:
     """Return the left-out case in a line.
 
-    Raises ValueError: the line is damaged, or not declared in the run's header.
+    Raises ValueError: the line is damaged, or its case or platform is not declared in the run's
+    header.
     """
     line = _LeftOut.model_validate_json(text)
     case = case_of(line, probes, platforms)

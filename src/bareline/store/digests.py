@@ -1,6 +1,6 @@
-"""A cache of results that are computed from a run's files, by the content of the files.
+"""A cache of results that are computed from a run's files. The key is a hash of the files.
 
-Finished runs do not change, so their results are found by a hash of their files, even after a run
+Finished runs do not change, and a hash of their content finds their results again, even after a run
 was moved.
 """
 
@@ -26,7 +26,9 @@ _BLOCK_BYTES = 1 << 20
 
 
 def content_key(run: Path, form: str) -> str:
-    """Return a hash of a run's header, records and facts, bareline's version, and a form.
+    """Return a hash of a run's header, records and facts, of bareline's version, and of `form`.
+
+    - `form`: the kind and version of the cached result.
 
     An unreadable file counts as absent; the reader of the run reports the error.
     """

@@ -1,4 +1,4 @@
-"""Files of a run: appending, reading up to an incomplete end, and next steps after errors.
+"""Functions that append to files of a run, and read them without an incomplete last line.
 
 Symbolic links are never followed, because a run may come from another person.
 """
@@ -25,12 +25,12 @@ MEND_LINE = (
     "counts as not run"
 )
 
-#: No line of a run is longer: a trial of a million samples takes as much.
+#: The longest line of a run, which is enough for a trial with a million samples.
 MOST_LINE_BYTES = 64 << 20
 #: Largest size of a file of a run other than its records: events, predictions.
 MOST_FILE_BYTES = 64 << 20
 
-#: O_NONBLOCK: opening a fifo of that name must not wait for a reader.
+#: O_NONBLOCK: opening a named pipe must not wait for its reader.
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -65,7 +65,7 @@ def make_folder(path: Path) -> None:
 
 
 def keep_owner(descriptor: int, folder: Path) -> None:
-    """Give a file that root has opened in a run to the owner of the run's folder."""
+    """Make the owner of the run's folder the owner of an open file, if this process is root's."""
     if os.geteuid() == 0:
         owner = folder.stat()
         if owner.st_uid and os.fstat(descriptor).st_uid != owner.st_uid:
@@ -94,7 +94,7 @@ def next_step(error: OSError, run: Path, *, imported: bool) -> str:
 def refuse_odd(status: os.stat_result, path: Path) -> None:
     """Check that a file is a regular file, which can safely be written to.
 
-    Raises OSError: it is not.
+    Raises OSError: the file is not a regular file.
     """
     if not stat.S_ISREG(status.st_mode):
         raise NotRegular("not a regular file", path)
@@ -103,14 +103,14 @@ def refuse_odd(status: os.stat_result, path: Path) -> None:
 def refuse_link(path: Path) -> None:
     """Check that a path is not a symbolic link, which would redirect the output.
 
-    Raises OSError: it is.
+    Raises OSError: the path is a symbolic link.
     """
     if path.is_symlink():
         raise OSError(40, f"'{path.name}' is a symbolic link")
 
 
 def cut_torn_line(descriptor: int) -> None:
-    """Remove a last line without newline.
+    """Remove the last line of a file if it has no newline.
 
     Raises StoreError: the line is longer than any line that bareline writes.
     """
@@ -137,7 +137,7 @@ def whole_lines(
     most_bytes: int | None = None,
     hint: str = MEND_LINE,
 ) -> Iterator[T]:
-    """Yield the lines of a file of a run, parsed, without an incomplete last line.
+    """Yield the lines of a file of a run as `read` parses them, without an incomplete last line.
 
     - `most_bytes`: size limit of the file.
     - `hint`: the next step for the user if a line is damaged.

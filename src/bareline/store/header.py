@@ -20,7 +20,7 @@ from bareline.vocabulary.model import Better, Layer, Scalar
 from bareline.vocabulary.sanitize import LONGEST_NAME, sanitized_name
 from bareline.vocabulary.validation_errors import problem_of
 
-#: Version of the run directory's layout; a reader refuses every other.
+#: Version of the run directory's layout; runs with another version are refused.
 SCHEMA = 1
 
 #: Name of the file within a run directory.
@@ -35,11 +35,14 @@ _MEND = "take it from a copy of the run, or measure again into a new folder"
 class Header:
     """The content of ``run.toml``, which is sufficient to compute the plan again.
 
-    `study` and `platforms` have the content of their files, which this module does not interpret.
-    `probes` contains each probe's layer, main metric, metrics and default parameters, for analyses
-    without the same probe. `control` is the name of a second measurement of the baseline, "" if
-    there is none; platforms are not compared with it. `edited` is whether the file was changed
-    after it was written, so that the results may not belong to it.
+    - `study`, `platforms`: the content of the study and platform files; this module does not
+      interpret it.
+    - `probes`: each probe's layer, headline metric, metrics and default parameters, so that an
+      analysis does not need the probe.
+    - `control`: the name under which the baseline was measured a second time; "" if it was not.
+      Platforms are not compared with it.
+    - `edited`: whether the file was changed after it was written. The results may then not belong
+      to it.
     """
 
     study: Mapping[str, Any]
@@ -70,7 +73,7 @@ class Header:
 
     @property
     def defaults(self) -> dict[str, Mapping[str, Scalar]]:
-        """Each probe's parameters at the time of the run, with defaults; early runs lack them."""
+        """The default parameters of each probe at the time of the run; early runs lack them."""
         return {
             name: declared["defaults"]
             for name, declared in self.probes.items()
@@ -81,7 +84,7 @@ class Header:
     def config_hash(self) -> str:
         """A hash of all keys that determine the measurements."""
         content: list[Any] = [self.study, self.platforms, self.baseline, self.seed]
-        # Older runs have neither, and keep their hash.
+        # Older runs have neither key; without them, their hash does not change.
         content += [part for part in (self.control, self.defaults) if part]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -114,20 +117,20 @@ class Header:
 
 
 class _Table(BaseModel):
-    """A table whose values are not converted: another format of an older bareline is an error."""
+    """A table whose values must have the declared types: they are not converted."""
 
     model_config = ConfigDict(defer_build=True, strict=True)
 
 
-#: Parameters of a probe, of which a case's canonical text can be made.
+#: Parameters of a probe that can be converted to the canonical text of a case.
 _Params = dict[
     Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$", max_length=LONGEST_NAME)],
     bool | int | Annotated[float, Field(allow_inf_nan=False)] | str,
 ]
 
 
-#: A name, which every table of a report prints: too long a name is refused, since references to it
-#: would also have to be cut; a title is cut.
+#: A name, which the tables of a report print. A name that is too long is refused, because
+#: references to it would also have to be cut. A title that is too long is cut.
 _Name = Annotated[str, Field(max_length=LONGEST_NAME)]
 _Title = Annotated[str, AfterValidator(sanitized_name)]
 
@@ -180,7 +183,7 @@ class _Head(_Table):
 
 
 class RoleKeys(_Table):
-    """A ``[role.NAME]`` of a run: a column of a published study, and the run's platform for it.
+    """A ``[role.NAME]`` of a run: a role in a published study, and the run's platform in this role.
 
     Attributes
     ----------
@@ -198,7 +201,7 @@ class RoleKeys(_Table):
 
 
 class _Measure(_Table):
-    """A ``[[measure]]``, of which an analysis reads probe, platforms and the growing quantity."""
+    """The keys of a ``[[measure]]`` that an analysis reads."""
 
     probe: str
     platforms: list[str] | None = None
@@ -206,7 +209,7 @@ class _Measure(_Table):
 
 
 class _Program(_Table):
-    """An ``[app.NAME]``, of which an analysis reads the parameters."""
+    """The keys of an ``[app.NAME]`` that an analysis reads."""
 
     params: _Params = {}
 
@@ -222,9 +225,9 @@ class _Study(_Table):
 class CalibrationKeys(_Table):
     """The calibration of a simulated platform, and its agreement with measurements.
 
-    - `curve`: message size in bytes and one-way time in s.
-    - `checks`: probe, ranks, parameters, unit, measured and simulated value.
-    - `error`: the largest median of the relative errors of a probe.
+    - `curve`: points, each with the message size in bytes and the one-way time in s.
+    - `checks`: comparisons, each with probe, ranks, parameters, unit, measured and simulated value.
+    - `error`: the largest of the probes' median relative errors.
     - `source`: origin of the curve.
     """
 
@@ -265,10 +268,12 @@ class _File(_Table):
 
 
 def read_header(run: Path) -> Header:
-    """Return the header of a run; a probe without title (first versions) has its name as title.
+    """Return the header of a run.
 
-    Raises StoreError: the folder is not a run directory, has another version's schema, or is
-    damaged.
+    If the header has no title of a probe, as in runs of the first versions, the name is the title.
+
+    Raises StoreError: the folder is not a run directory, its schema has another version, or its
+    header is damaged.
     """
     content = _read_toml(run)
     schema = content.get("schema")
@@ -310,7 +315,10 @@ def _header(content: dict[str, Any]) -> Header:
 
 
 def is_date(text: str) -> bool:
-    """Return whether a text is an ISO 8601 date, in a year without limits of time zones."""
+    """Return whether a text is an ISO 8601 date that can be converted to any time zone.
+
+    In the first and last year of Python's calendar, this conversion can fail.
+    """
     try:
         year = datetime.fromisoformat(text).year
     except ValueError:
@@ -329,7 +337,7 @@ def first_problem(error: Exception) -> str:
 
 
 def _was_begun(run: Path) -> bool:
-    """Return whether a kill left a part of ``run.toml``; earlier versions used another name."""
+    """Return whether a folder has a part of ``run.toml``, left by a process that was killed."""
     if stands(run / f"{HEADER_FILE}.part"):
         return True
     try:

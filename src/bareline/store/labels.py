@@ -9,10 +9,10 @@ from bareline.vocabulary.platform import platform_name
 
 
 def path_labels(paths: Sequence[Path]) -> tuple[str, ...]:
-    """Return a unique label for each path: its name, or the part in which it differs.
+    """Return a unique label for each path: its name, or the part in which the paths differ.
 
-    ``nights/n1 nights/n8`` are n1 and n8, ``old/osu.txt new/osu.txt`` are old and new. The second
-    label of a repeated path has a number.
+    The labels of ``nights/n1`` and ``nights/n8`` are n1 and n8; the labels of ``old/osu.txt`` and
+    ``new/osu.txt`` are old and new. If a path is repeated, a number is added to its second label.
     """
     resolved = [path.resolve() for path in paths]
     for labels in _candidates(resolved):
@@ -38,6 +38,6 @@ def _candidates(paths: Sequence[Path]) -> Iterator[tuple[str, ...]]:
 
 
 def _part(path: Path, depth: int) -> str:
-    """Return a part of a path, counted from the end; beyond its first part, the name."""
+    """Return a part of a path, counted from the end; if the path has no such part, its name."""
     parts = path.parts[1:]
     return parts[-depth] if depth <= len(parts) else path.name

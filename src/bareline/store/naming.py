@@ -23,7 +23,7 @@ _OF_A_RUN = (HEADER_FILE, RECORDS_FILE, "raw")
 
 
 class RunListed(TypedDict):
-    """``runs``: a run directory, with the number of its finished trials."""
+    """A row of ``runs``: a run directory, with the number of its finished trials."""
 
     run: str
     study: str
@@ -47,7 +47,7 @@ def run_row(run: Run) -> RunListed:
 
 
 def list_runs(folder: Path = RUNS) -> list[Run]:
-    """Return the opened runs directly in a folder, the latest last.
+    """Return the runs that are directly in a folder, the latest last.
 
     Runs without a readable header are left out.
     """
@@ -87,9 +87,10 @@ def _has_file_of_run(folder: Path) -> bool:
 
 
 def distinct_runs(paths: Iterable[Path]) -> list[Path]:
-    """Return paths of runs, each run once, as a link such as ``latest`` leads to a run again.
+    """Return one path for each run.
 
-    The path of a run is the first one that is not a link, if there is one.
+    Several paths may lead to the same run, e.g. the link ``latest``. The first path that is not a
+    link is returned; if all are links, the first link.
     """
     ordered = sorted(dict.fromkeys(paths), key=lambda path: path.is_symlink())
     by_place: dict[str, Path] = {}
@@ -101,8 +102,9 @@ def distinct_runs(paths: Iterable[Path]) -> list[Path]:
 def find_run(text: str) -> Path:
     """Return the path of a run from its name.
 
-    - `text`: a path, or a short name of a run in ``runs``: ``@latest``, a unique beginning of its
-      name, or a beginning and ``@latest`` for the latest of several runs.
+    - `text`: a path, or a short name of a run in the folder ``runs``. A short name is a unique
+      beginning of the run's name; ``@latest``; or a beginning followed by ``@latest``, which is the
+      latest run whose name begins so.
 
     Raises StoreError: several names begin with the text, there is no latest run, or the text is
     similar to a name.

@@ -1,7 +1,8 @@
 """The raw outputs of trials, which are kept so that later parsers can read them.
 
-A small output is one file, ``raw/<trial>.json``; a larger one, or one with files of the program, is
-a folder ``raw/<trial>/`` with ``command.json``, ``stdout``, ``stderr`` and ``file.<name>``.
+A small output is the file ``raw/<trial>.json``. A large output, or an output with files that the
+program wrote, is a folder ``raw/<trial>/`` with ``command.json``, ``stdout``, ``stderr`` and
+``file.<name>``.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ from bareline.store.files import make_folder
 from bareline.vocabulary.files import read_bounded, remove_parts, replace_file
 from bareline.vocabulary.model import Clock, Output
 
-#: Up to here an output is one file: most benchmarks print less.
+#: An output with at most this many characters is one file; most benchmarks print less.
 _SMALL_CHARACTERS = 2048
-#: A shortened text keeps at least so much of each end.
+#: The least number of characters that a shortened text keeps.
 _KEPT_CHARACTERS = 2048
-#: The line that replaces a middle.
+#: The line that replaces the middle of a shortened text.
 _LEFT_OUT = re.compile(r"^\[\d+ characters left out\]$", re.MULTILINE)
-#: More is read of no file: an output is cut at 32 MiB, and each of its bytes may become three.
+#: Largest file that is read: an output is cut at 32 MiB, and a byte of it may become three.
 _LARGEST_BYTES = 128 << 20
 
 
 def write_raw(run: Path, folder: Path, output: Output) -> None:
-    """Write an output as the file ``folder.json`` or, if it is large, as ``folder``.
+    """Write an output as the file ``FOLDER.json``; if it is large or has files, as the folder.
 
     Raises OSError: the output cannot be written.
     """
@@ -96,7 +97,7 @@ def read_raw(run: Path, folder: Path) -> Output | None:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text, whose middle is left out if it has more than `most` characters."""
+    """Return a text; if it has more than `most` characters, without its middle."""
     length = max(most, _KEPT_CHARACTERS)
     if len(text) <= length:
         return text

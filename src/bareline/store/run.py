@@ -3,10 +3,10 @@
 ::
 
     run.toml                 study, platforms, seed, versions, configuration hash
-    facts/<platform>.json    facts of each platform; facts/<n>/ as the n-th session found them
+    facts/<platform>.json    facts of each platform; facts/<n>/ has those of the n-th session
     sessions.jsonl           one line per session: the versions of bareline and the host
-    planned.jsonl            one line per case and platform that the plan asks for
-    left_out.jsonl           one line per case that the plan does not ask of a platform, and why
+    planned.jsonl            one line per platform and case that is planned for it
+    left_out.jsonl           one line per case that is not planned for a platform, and why
     records.jsonl            one line per finished trial
     events.jsonl             events of platforms: nodes replaced, rebuilt
     predictions.json         predictions from its records, if they were requested
@@ -59,8 +59,8 @@ from bareline.vocabulary.files import (
 from bareline.vocabulary.model import Case, Record
 from bareline.vocabulary.platform import LeftOut
 
-#: Most that is read of another user's records: half a gigabyte is needed to compare so much, where
-#: samples are as short as can be.
+#: The largest file of another user's records that is read. A comparison of such a file with the
+#: shortest possible samples takes half a gigabyte of memory.
 MOST_FOREIGN_BYTES = 128 << 20
 #: The content of a run directory; none may be a symbolic link when it is written to.
 _CONTENT = (
@@ -77,7 +77,10 @@ _CONTENT = (
 
 
 class Run(RunFiles):
-    """A run directory, from `Run.open` or `Run.create`; only write to it inside `Run.writing`."""
+    """A run directory.
+
+    `Run.open` and `Run.create` return it. Records are only written inside `Run.writing`.
+    """
 
     def __init__(self, path: Path, header: Header) -> None:
         super().__init__(path, header)
@@ -95,8 +98,8 @@ class Run(RunFiles):
     ) -> Run:
         """Make a run directory, and return the run.
 
-        - `left_out`: the cases that the plan leaves out of a platform, with the reasons.
-        - `planned`: the planned cases, by platform; None without a plan.
+        - `left_out`: the cases that the plan leaves out of platforms, with the reasons.
+        - `planned`: pairs of a platform and a case that is planned for it; None without a plan.
 
         Raises StoreError: the directory exists and is not empty, or cannot be written.
         """
@@ -134,7 +137,7 @@ class Run(RunFiles):
 
     @property
     def id(self) -> str:
-        """A short identity of the run, which marks its processes."""
+        """A short id of the run, with which bareline marks the processes of the run."""
         return hashlib.sha256(
             f"{self.header.config_hash}{self.header.created}{self.path.name}".encode()
         ).hexdigest()[:12]
@@ -143,7 +146,7 @@ class Run(RunFiles):
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Lock the run for writing in a context, after removing the leftovers of a kill.
+        """Lock the run for writing in a context, and remove incomplete data of a killed process.
 
         Raises StoreError: another process writes to the run, or a file of the run is a symbolic
         link.
@@ -178,7 +181,7 @@ class Run(RunFiles):
         return StoreError(problem, where=str(self.path), hint=step)
 
     def _remove_parts(self) -> None:
-        """Remove incomplete files after a kill, also files of earlier versions."""
+        """Remove incomplete files that a killed process left, of this and of earlier versions."""
         for folder in (self.path, self.path / "facts", *self.path.glob("facts/*/")):
             remove_parts(folder)
             for left in folder.glob("[!.]*.part"):
@@ -222,7 +225,7 @@ class Run(RunFiles):
     # Reading ---------------------------------------------------------------------------------
 
     def records(self, wanted: Wanted | None = None) -> Iterator[Record]:
-        """Yield the records in the order of writing, with samples of the `wanted` metrics.
+        """Yield the records in the order of writing, with samples of the `wanted` metrics only.
 
         Raises StoreError: a line is damaged, other than an incomplete last line.
         """
@@ -256,12 +259,17 @@ class Run(RunFiles):
     def finished(self, wanted: Wanted | None = None) -> dict[int, Record]:
         """Return the latest record of every finished trial, by index.
 
-        The parameter and the errors are the same as for `records`.
+        - `wanted`: the metrics whose samples are read; by default all metrics.
+
+        Raises StoreError: as `records` does.
         """
         return {record.trial.index: record for record in self.records(wanted)}
 
     def tables(self) -> Tables:
-        """Return all records as tables of trials and samples; errors are as in `records`."""
+        """Return all records as tables of trials and samples.
+
+        Raises StoreError: as `records` does.
+        """
         file = self._records_file()
         try:
             with open_regular(file, within=self.path) as lines:
@@ -281,7 +289,10 @@ class Run(RunFiles):
         return Tables(trials, samples)
 
     def _records_file(self) -> Path:
-        """Return the path of the records; a file of another user must be small."""
+        """Return the path of the records.
+
+        Raises StoreError: the file is missing, or is large and belongs to another user.
+        """
         file = self.path / RECORDS_FILE
         with contextlib.suppress(OSError):
             status = file.lstat()
@@ -305,7 +316,7 @@ def _header_text(header: Header, path: Path) -> str:
 
 
 def _is_unmade(path: Path) -> bool:
-    """Return whether a folder only has files of a run that was killed before ``run.toml``."""
+    """Return whether a folder has no files except those that `create` makes before ``run.toml``."""
     before = {LEFT_OUT_FILE, PLANNED_FILE}
     before |= {f"{name}.part" for name in (HEADER_FILE, *before)}
     for entry in path.iterdir():

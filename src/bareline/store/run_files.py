@@ -54,17 +54,17 @@ class Event:
 
 #: The session and the machine of a record that names neither.
 FIRST = 1
-#: No run has more sessions; a number counted on from the largest must still be readable.
+#: The largest number of sessions of a run. Numbers above it must still be readable.
 MOST_SESSIONS = 1_000_000
 _Number = Annotated[int, Field(ge=1, le=2 * MOST_SESSIONS)]
 
 
-# The machine is described once for each session, and every record names its session. Sessions
-# that found the same machine have the same machine number; older runs have one of each.
+# The machine is described once for each session, and every record names its session. Sessions on
+# the same machine have the same machine number; runs of early versions have one session.
 @with_config(ConfigDict(defer_build=True, strict=True))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """A process of bareline that measured a part of a run.
+    """A session: a process of bareline that measured a part of a run.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ COST_FILE = "cost.json"
 EVENTS_FILE = "events.jsonl"
 PREDICTIONS_FILE = "predictions.json"
 SESSIONS_FILE = "sessions.jsonl"
-#: Of a platform some hundred facts are known; an imported one may say a little more.
+#: A platform has some hundred facts; an imported platform may have more.
 _LARGEST_FACTS_BYTES = 16 << 20
 _LARGEST_COST_BYTES = 1 << 20
 
@@ -113,8 +113,8 @@ _LARGEST_COST_BYTES = 1 << 20
 class RunFiles:
     """The files of a run directory except the records.
 
-    A read raises StoreError if a file is damaged; an incomplete last line is no damage. A write
-    raises StoreError if the disk is full or fails.
+    A read raises StoreError if a file is damaged; an incomplete last line does not count as damage.
+    A write raises StoreError if the disk is full or fails.
     """
 
     def __init__(self, path: Path, header: Header) -> None:
@@ -164,7 +164,7 @@ class RunFiles:
     # Facts and events of the platforms ---------------------------------------------------------
 
     def write_session(self, session: Session) -> None:
-        """Write the versions and the machine of a session; a former entry of it is replaced."""
+        """Write the entry of a session; an earlier entry with the same number is replaced."""
         sessions = {**self.sessions(), session.number: session}
         lines = [
             json.dumps(asdict(entry), ensure_ascii=False) + "\n" for entry in sessions.values()
@@ -173,7 +173,7 @@ class RunFiles:
             self._replace(self.path / SESSIONS_FILE, "".join(lines))
 
     def sessions(self) -> dict[int, Session]:
-        """Return the sessions by number, in order; empty for early runs, which have none."""
+        """Return the sessions by number, in order; empty for runs of early versions."""
         lines = self._lines(SESSIONS_FILE, _SESSION.validate_json) or ()
         return {session.number: session for session in lines}
 
@@ -188,8 +188,8 @@ class RunFiles:
     def facts(self, machine: int | None = None) -> dict[str, dict[str, Scalar]]:
         """Return the facts of every platform that came up, from its latest session.
 
-        - `machine`: only use sessions on this machine; by default, the first machine on which a
-          platform came up.
+        - `machine`: the number of the machine whose sessions are used. By default, it is for each
+          platform the first machine on which the platform came up.
         """
         machines = {number: session.machine for number, session in self.sessions().items()}
         latest: dict[str, dict[str, Scalar]] = {}
@@ -236,7 +236,7 @@ class RunFiles:
     # The plan and the predictions --------------------------------------------------------------
 
     def left_out(self) -> list[LeftOut]:
-        """Return the cases that the plan left out of a platform; old runs have none."""
+        """Return the cases that the plan left out of platforms; empty for early runs."""
         declared = self.header.probes, self.header.platforms
         return self._lines(LEFT_OUT_FILE, lambda line: read_left_out(line, *declared)) or []
 
@@ -284,7 +284,7 @@ class RunFiles:
 
     @contextmanager
     def explaining(self) -> Iterator[None]:
-        """Turn an OSError of a write in the context into a StoreError with reason and next step."""
+        """Replace an OSError in the context by a StoreError with the reason and the next step."""
         try:
             yield
         except OSError as error:

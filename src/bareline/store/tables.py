@@ -1,7 +1,8 @@
 """All records of a run as two tables: a row per trial, and a row per sample.
 
-A run may contain ten million samples, with gigabytes of text. The file is read in pieces, of which
-only compact columns are kept, because metric and point have few different values.
+A run may contain ten million samples in gigabytes of text. The file is read in pieces. Of each
+piece only compact columns are kept: metric and point are categorical, because they have few
+different values.
 """
 
 from __future__ import annotations
@@ -21,22 +22,22 @@ if TYPE_CHECKING:
 _OPTIONAL = (
     "nodes", "profile", "pinning", "layout", "stage", "reason", "session", "boot", "foreign_cores",
 )  # fmt: skip
-#: Least value of the columns that count.
+#: Least values of the columns that contain counts.
 _LEAST = {
     **dict.fromkeys(("trial", "block", "ranks"), 0),
     **dict.fromkeys(("attempt", "threads", "nodes", "session", "boot"), 1),
 }
-#: Text that is read at once: nested in a frame it takes some ten times as much.
+#: Size of a piece of text; as a nested frame, it takes about ten times as much memory.
 _PIECE_BYTES = 4 << 20
 
 
 class Tables(NamedTuple):
     """The measurements of a run.
 
-    - `trials`: one row per trial, of the latest attempt only, in file order: "row" and the columns
-      of a line except its samples.
-    - `samples`: one row per sample: the "row" of its trial, metric and point (categorical), value,
-      caveats (null if it has none).
+    - `trials`: one row per trial, in the order of the file. If a trial was repeated, only its
+      latest attempt has a row. The columns are "row" and the keys of a line except its samples.
+    - `samples`: one row per sample. The columns are the "row" of its trial, metric and point
+      (categorical), value, and caveats (null if it has none).
     """
 
     trials: pl.DataFrame
@@ -99,7 +100,7 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
 def _check_trials(
     frame: pl.DataFrame, probes: Mapping[str, Any], platforms: Mapping[str, Any]
 ) -> None:
-    """Check the columns by the same rules as `from_line` checks a line."""
+    """Check the columns with the rules that `from_line` applies to a line."""
     import polars as pl
 
     for name, least in _LEAST.items():

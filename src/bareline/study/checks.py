@@ -20,7 +20,7 @@ def check_programs(names: Iterable[str]) -> None:
 
 
 def check_published(exhibits: Sequence[Exhibit]) -> None:
-    """Raise PublicationError for a figure of an exhibit that is in no publication."""
+    """Raise PublicationError if an exhibit names a figure that is in no publication."""
     references: list[str] = []
     for exhibit in exhibits:
         references += exhibit.published

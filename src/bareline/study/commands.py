@@ -45,8 +45,8 @@ _SHORTEST_LIMIT_S = 60.0
 class CommandOptions:
     """The options for comparing commands.
 
-    - `ranks`: MPI ranks that the platform's MPI starts of each command; None: each command is
-      started once, without change, and may itself be an ``mpirun`` line.
+    - `ranks`: number of MPI ranks of each command, started by the platform's MPI. None: each
+      command is started once, without change, and may itself be an ``mpirun`` line.
     - `metric`: regular expression whose group is the compared value; "" for the wall time.
     - `better`: the good direction of the value; None: the direction that its pattern suggests.
     - `unit`: unit of the value.
@@ -131,7 +131,7 @@ def study_text(study: Study) -> str:
     given = study.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
     head = {key: given[key] for key in content["study"] if key in given}
     if study.looks:
-        del head["launches"]  # the last look gives it
+        del head["launches"]  # the last look is this number
     tables: dict[str, Any] = {"study": head}
     listed = []
     for table, (key, _) in TABLES.items():
@@ -143,7 +143,7 @@ def study_text(study: Study) -> str:
 
 
 def rate_words(options: CommandOptions) -> str:
-    """Return words for the assumed good direction of a value; "" if the user gave the direction."""
+    """Describe the direction that is assumed to be better; "" if the user gave the direction."""
     if not options.metric or options.better is not None:
         return ""
     better = _better(options)
@@ -219,6 +219,9 @@ def _looks(seconds: Sequence[float]) -> tuple[int, ...]:
 
 
 def _limit_s(seconds: Sequence[float]) -> float:
-    """Return the time limit of a launch in s: a generous one, which ends a program that hangs."""
+    """Return the time limit of a launch in s.
+
+    It is generous, because it only has to end a program that hangs.
+    """
     longest = max(seconds, default=_LONGEST_S / _TIMES_LONGER)
     return round(max(_SHORTEST_LIMIT_S, _TIMES_LONGER * longest), 1)

@@ -28,9 +28,9 @@ class StudyKeys(Limits, BaseModel):
     """The keys of a study; `bareline.study.study.Study` interprets them.
 
     `docs/reference/study.md` defines each key. Some keys belong to a run: `scale` is the scale at
-    which the study runs, and `scale_changes` are the changes by this scale. In a run, the platform
-    of each role is the platform that took the role, and `baseline` is a platform. `emulated` names
-    platforms on which no computation is measured.
+    which the study runs, `scale_changes` describes the changes by this scale, and `emulated` names
+    platforms on which no computation is measured. In a run, each role has the platform that took
+    the role, and `baseline` is the name of a platform instead of a role.
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)]

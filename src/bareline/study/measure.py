@@ -67,7 +67,7 @@ class StudyScale(_Table):
     def over(self, head: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values of a ``[study]`` by key, with the changes of this scale.
 
-        New launches remove the study's looks, and new looks remove its launches.
+        If the scale changes `launches` or `looks`, neither of these keys keeps the study's value.
         """
         values = dict(head)
         changes = self.model_dump(exclude_none=True)
@@ -153,7 +153,7 @@ class Profiling(_Table):
     """How a measure is profiled.
 
     - `trace`: the largest size of the trace of a launch, such as "128MB".
-    - `once`: profile one additional launch of each case, not the compared ones.
+    - `once`: profile one additional launch of each case, and none of the compared launches.
     """
 
     trace: Annotated[int, BeforeValidator(_trace_bytes), Field(ge=1 << 16)] = TRACE_BYTES
@@ -207,10 +207,10 @@ class Measure(PinningKeys, _Table):
 
     @property
     def listed_for(self) -> list[str]:
-        """The platforms on which no other measure may list the same cases; "" for all platforms.
+        """The platforms on which no other measure may list the same cases; [""] for all.
 
-        None if the ranks or nodes follow the platforms: such a sweep may have cases that are also
-        listed.
+        The result is empty if the ranks or nodes follow the platforms: such a sweep may have cases
+        that other measures list.
         """
         if self.shapes().follows_platforms:
             return []
@@ -229,7 +229,7 @@ class Measure(PinningKeys, _Table):
         change = self.scale.get(scale)
         if change is None:
             return []
-        # Where it asks for nodes, another measure of the probe may not.
+        # Another measure of the same probe may have no number of nodes.
         nodes = "" if self.nodes is None else f" (nodes {self.nodes})"
         return [f"{self.probe}{nodes}: {text}" for text in change.changes(dict(self))]
 
@@ -258,7 +258,7 @@ class Measure(PinningKeys, _Table):
         - `probe`: the probe, if it is one of the study's own programs.
         - `room`: the capacity of each platform, by name; without it a sweep over platforms has only
           its smallest case.
-        - `defaults`: the defaults of parameters that are not given; without it the probe's own.
+        - `defaults`: the values of parameters that are not given; without it the probe's defaults.
         """
         probe = probe or find_probe(self.probe, where=where)
         self._check_sweep(where)
@@ -342,5 +342,5 @@ class Exhibit(ExhibitSpec, _Table):
 def _canonical(params: Mapping[str, Scalar], where: str) -> str:
     try:
         return format_point(params)
-    except ValueError as error:  # no number, or beyond all
+    except ValueError as error:  # not a number, or too large
         raise StudyError(str(error), where=where, hint="give a finite number") from error

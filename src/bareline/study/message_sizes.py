@@ -1,4 +1,4 @@
-"""A study at the message sizes of an application, instead of at its own sizes."""
+"""A study at the message sizes of an application, instead of the sizes in its file."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def with_message_sizes(study: Study, sizes: Sequence[int]) -> SizedStudy:
 
 
 def _lists_sizes(study: Study, measure: Measure) -> bool:
-    """Whether a measure's probe has a list of sizes, and the measure does not sweep its range."""
+    """Whether a probe takes a list of sizes, and its measure does not sweep the sizes itself."""
     names = {field.name for field in fields(study.find_probe(measure.probe).params)}
     varied = {*measure.sweep, *measure.per_rank}
     return LISTED in names and varied.isdisjoint((LISTED, *_RANGE))

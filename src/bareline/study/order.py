@@ -9,8 +9,8 @@ close in time. Over as many blocks as there are platforms, every platform is onc
 and so on. If a change of platform takes seconds, a platform may run several cases before the next
 one.
 
-``shuffled``: cases and platforms are shuffled together, as in the first bareline 0.1.0. Pairs are a
-third of a block apart on average, so that a drift of the machine can come between them.
+``shuffled``: cases and platforms are shuffled together. Pairs are a third of a block apart on
+average, so that a drift of the machine can come between them.
 
 References
 ----------
@@ -68,7 +68,7 @@ def _shuffled(items: Iterable[T], seed: str) -> list[T]:
 
 
 def _groups(cases: list[int], seed: int, cases_per_turn: int) -> list[list[int]]:
-    """Return groups of cases that a platform runs together, equal in every block."""
+    """Return groups of cases that a platform runs together; all blocks have the same groups."""
     if cases_per_turn > 1:
         cases = _shuffled(cases, f"{seed}:groups")
     starts = range(0, len(cases), cases_per_turn)
@@ -76,7 +76,7 @@ def _groups(cases: list[int], seed: int, cases_per_turn: int) -> list[list[int]]
 
 
 def _turns(platforms: Sequence[int], seed: int, block: int, group: int) -> list[int]:
-    """Return the order of platforms for a group, a Latin square over that many blocks."""
+    """Return the order of platforms for a group: a Latin square over one block per platform."""
     square, row = divmod(block, len(platforms))
     generator = random.Random(f"{seed}:{square}:{group}:turns")
     first = list(platforms)

@@ -50,7 +50,7 @@ class Choice:
 def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
     """Return the measured cases of each platform, and the omitted cases with the reason.
 
-    Raises StudyError: a measure is impossible on any platform.
+    Raises StudyError: a case appears twice, or a measure is impossible for its probe.
     """
     numbers: dict[Case, int] = {}
     cells: dict[Cell, PlanCell] = {}
@@ -124,7 +124,10 @@ class _Request:
         return ""
 
     def launches(self, platforms: Sequence[PlatformSpec]) -> int:
-        """Return the largest number of launches; small if nothing is compared with the case."""
+        """Return the largest number of launches of the case.
+
+        It is small for computing on emulated processors if fewer than two platforms have real ones.
+        """
         if self._case.profile and self._measure.profiles_once:
             return 1
         launches = self._study.launches_of(self._case)

@@ -84,8 +84,8 @@ def check_question(
 ) -> None:
     """Refuse a question, ``question = ["app.ocean time"]``, that no result of the study can answer.
 
-    Each text of a question is a probe or a layer of the study. A metric other than the headline
-    follows it, and ``PLATFORM:`` in front restricts the text to one platform.
+    Each text of a question names a probe or a layer of the study, and after it a metric if this is
+    not the headline metric. ``PLATFORM:`` in front restricts the text to one platform.
     `bareline.analysis.numbers.selection.selector_filter` selects the rows of a comparison by this
     text.
 

@@ -61,7 +61,7 @@ def cast_roles(
     - `given`: the command line's choices, each ``ROLE=PLATFORM``; ``ROLE=`` leaves the role out.
     - `on`: platforms that the command line names without a role. A platform that is a role's
       default takes this role, and then no other role keeps its default. A role without a platform
-      takes a substitute of its default, even from a role that would only be an intermediate step.
+      takes one of its substitutes (`Role.instead`), even if another role loses it.
 
     Raises StudyError: a role does not exist, or one platform would take two roles.
     """
@@ -108,7 +108,7 @@ def _with_substitutes(
     named: Mapping[str, str],
     on: Sequence[str],
 ) -> dict[str, str]:
-    """Assign the best substitute of its default to each role without a platform.
+    """Assign to each role without a platform the best substitute of the role's default.
 
     The substitute may have another role, which then loses it.
     """

@@ -44,7 +44,10 @@ ProbeDefaults = Mapping[str, Mapping[str, Scalar]]
 
 
 class Study(StudyKeys):
-    """A checked study; its limits are valid for all its platforms together."""
+    """A checked study.
+
+    Its limits, such as `max_core_hours`, count for all platforms of a run together.
+    """
 
     #: Of a run: the defaults of each probe's parameters when it was made.
     _defaults: ProbeDefaults | None = PrivateAttr(default=None)
@@ -52,11 +55,11 @@ class Study(StudyKeys):
     def cases(self, platforms: Sequence[PlatformSpec] = ()) -> Iterator[tuple[Measure, Case]]:
         """Yield every case with its measure.
 
-        A parameter that is given with its default value is equal to one that is omitted.
+        A parameter that is given with its default value is equal to an omitted parameter.
 
         - `platforms`: the platforms of the run, by which a sweep such as ``ranks = "powers"`` is
           expanded; without them the sweep is its smallest case. Such a sweep may contain a case
-          that is also listed elsewhere.
+          that another measure also lists.
 
         Raises StudyError: a case appears twice, or a measure is impossible for its probe.
         """
@@ -77,7 +80,7 @@ class Study(StudyKeys):
                 yield measure, first
 
     def params_of(self, case: Case) -> Any:
-        """Return the checked parameters of a case; omitted ones have the defaults of the run.
+        """Return the checked parameters of a case; omitted parameters have the defaults of the run.
 
         Raises ProbeError: a parameter is not valid for the probe.
         """
@@ -89,7 +92,7 @@ class Study(StudyKeys):
     ) -> Command:
         """Return the command of a case; `budgets` multiplies its time budget.
 
-        - `layout`: the layout of its ranks; without it all ranks on one node.
+        - `layout`: the layout of its ranks; without it, all ranks are on one node.
         """
         probe = self.find_probe(case.probe)
         params = self.params_of(case)
@@ -132,7 +135,7 @@ class Study(StudyKeys):
     def _defaults_of(self, probe: Probe[Any]) -> Mapping[str, Scalar]:
         if self._defaults is None:
             return probe.defaults()
-        return self._defaults.get(probe.name, {})  # the header of older runs has none
+        return self._defaults.get(probe.name, {})  # headers of older runs have no defaults
 
     @property
     def probes(self) -> list[str]:
@@ -141,7 +144,7 @@ class Study(StudyKeys):
 
     @property
     def named_platforms(self) -> dict[str, str]:
-        """The platforms that the study names, by role; without roles by their own names.
+        """The platforms that the study names, by role; a study without roles has them by name.
 
         A role without a default platform names the platform with the role's name.
         """
@@ -165,7 +168,7 @@ class Study(StudyKeys):
         return self._own_probes.get(name) or find_probe(name, where=where)
 
     def source_of(self, probe: str) -> Source | None:
-        """Return the source of a probe's program: of its own name, or of its family's name."""
+        """Return the source of a probe's program, by the name of the probe or of its family."""
         return self.sources.get(probe) or self.sources.get(probe.partition(".")[0])
 
     def source_lines(self) -> list[str]:
@@ -194,13 +197,19 @@ class Study(StudyKeys):
         return frozenset(probes or self.probes)
 
     def launches_of(self, case: Case) -> int:
-        """Return the number of launches of a case; only asked probes go beyond the first look."""
+        """Return the number of launches of a case.
+
+        Only the probes of the question are launched after the first look.
+        """
         if self.looks is None or case.probe in self.asked_probes:
             return self.launches
         return self.looks[0]
 
     def with_launches(self, launches: int) -> Study:
-        """Return the study with another number of launches, a single look, and no more required."""
+        """Return the study with another number of launches, and with a single look at the end.
+
+        `min_launches` is reduced if it is larger than `launches`.
+        """
         fewest = min(self.min_launches, launches)
         precision = 0.0 if fewest < MIN_LAUNCHES else self.precision
         return self.changed(launches=launches, looks=None, min_launches=fewest, precision=precision)
@@ -303,8 +312,8 @@ def study_from_toml(
     """Check the content of a study file and return the study.
 
     - `defaults`: the defaults of a run's probes; without it the defaults of the present probes.
-    - `own_names`: bareline itself named the programs, so that no probe can have the name of a
-      program; then probes are not imported to check that.
+    - `own_names`: whether bareline itself named the programs. No probe has such a name, so that the
+      probes need not be imported for this check.
     """
     allowed = {"study", *TABLES}
     for key in content:

@@ -18,7 +18,7 @@ from bareline.vocabulary.errors import ProbeError, StudyError
 from bareline.vocabulary.model import Placement
 from bareline.vocabulary.platform import Capacity
 
-#: Ranks, threads and nodes of the largest machines stay below.
+#: The largest machines have fewer ranks, threads and nodes.
 _MOST = 100_000_000
 #: Powers of two are tried up to here: more ranks than any machine has.
 _LARGEST_POWER = 24
@@ -194,7 +194,7 @@ class Sweep:
             yield ranks, nodes
         if any_fits:
             return
-        # The smallest that the probe takes: the plan lists the platforms that it does not fit.
+        # The least number that the probe takes; the plan lists platforms that are too small for it.
         if self._open_nodes:
             each = ranks_per_node[0]
             for ranks in _powers(each, 0, check):
@@ -239,7 +239,10 @@ def _listed(value: int | Sequence[int] | str) -> list[int]:
 
 
 def _powers(start: int, most: int, check: Callable[[int], None]) -> Iterator[int]:
-    """Yield `start` times 1, 2, 4 ... up to `most`; without any, the least permitted number."""
+    """Yield `start` times 1, 2, 4 ... up to `most`.
+
+    If the check refuses all these numbers, the next permitted number is yielded.
+    """
     refused: ProbeError | None = None
     any_taken = False
     for power in range(_LARGEST_POWER):

@@ -14,7 +14,7 @@ class Variant(BaseModel):
     variant is the baseline. Every key of a platform's table is possible: `build`, `command`, `mpi`,
     `environment`.
 
-    - `title`: the variant's name, for people.
+    - `title`: a name of the variant for tables and figures.
     """
 
     model_config = ConfigDict(defer_build=True, extra="allow", frozen=True)

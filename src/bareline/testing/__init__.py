@@ -1,6 +1,6 @@
-"""Contracts of plug-ins: classes of tests that the package of a plug-in inherits.
+"""Contracts of plug-ins: classes of tests from which the tests of a plug-in inherit.
 
-A contract is a class. Derive one whose name begins with ``Test`` and define its attributes::
+Derive a class whose name begins with ``Test`` from a contract, and define its attributes::
 
 from bareline.testing.probes import ProbeContract
 

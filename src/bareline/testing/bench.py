@@ -1,4 +1,4 @@
-"""A platform under test, with short methods to run commands and to wait for effects."""
+"""An acquired platform for tests, with short methods that run commands or wait for effects."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Bench:
 
     @property
     def two_ranks(self) -> Layout:
-        """Layout of two ranks, on separate nodes if there are two."""
+        """Layout of two ranks, on two nodes if the platform has several nodes."""
         counts = (2, 1, 1) if self.nodes > 1 else (1, 2, 1)
         return Layout(*counts, self.options.pinning)
 
@@ -77,7 +77,7 @@ def open_bench(
     - `scratch`: a folder that may be written to.
     - `layout`: largest layout; by default one rank on every node.
 
-    Raises PlatformError: the type or its allocation lacks a method, which the message names.
+    Raises PlatformError: the type or its allocation lacks a method; the message names the method.
     """
     _refuse_incomplete(platform)
     spec = PlatformSpec(platform.type_name, platform.type_name, platform.options(**options))
@@ -120,9 +120,9 @@ def _lacks(name: str, methods: Iterable[str], interface: type) -> str:
 
 
 class OpenBenches:
-    """The platforms in use, each opened once for all tests with the same options.
+    """The acquired platforms; all tests with the same type and options use one of them together.
 
-    It takes about a second to open a platform.
+    The acquisition of a platform takes about a second.
     """
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
@@ -130,7 +130,7 @@ class OpenBenches:
         self._opened: dict[str, Bench] = {}
 
     def bench(self, kind: str, rank_program: str | None = None, **options: Any) -> Bench:
-        """Return a platform in use of a type, with a separate mark."""
+        """Return an acquired platform of a type, with a new mark for processes."""
         key = f"{kind} {sorted(options.items())}"
         if key not in self._opened:
             # A new one each time: one that did not open leaves its folder behind.
@@ -143,7 +143,7 @@ class OpenBenches:
 
 @contextmanager
 def keeping(folder: Path) -> Iterator[OpenBenches]:
-    """Yield the platforms in use, which are released at the end.
+    """Yield a collection of acquired platforms, which are released at the end.
 
     Their scratch folders are in `folder`.
     """

@@ -1,4 +1,4 @@
-"""The contract of every cause, and artificial losses for its tests."""
+"""The contract of every cause, and artificial losses for tests of causes."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ _LAYERS = {layer.value: layer for layer in Layer} | {"net": Layer.NETWORK}
 class MadeLoss:
     """A finding of one point with a known ratio.
 
-    - `ratio`: how many times worse the platform is; `half`: the interval is ratio / half to ratio *
-      half.
+    - `ratio`: factor by which the platform is worse than the baseline.
+    - `half`: the interval of the ratio is from ``ratio / half`` to ``ratio * half``.
     - `rate`: whether the metric is a rate (B/s, or bit/s of a stream) instead of a time in s; if
-      None, it depends on the probe.
-    - `base`: the baseline's value, in the metric's unit; if None, a usual value.
-    - `point`: the point's parameters, such as ``size_bytes=64``; `params`: the trial's.
+      None, the probe decides.
+    - `base`: the baseline's value, in the metric's unit; if None, a typical value of the metric.
+    - `point`: the parameters of the point, such as ``size_bytes=64``.
+    - `params`: the parameters of the trial.
     - `own_caveats`: codes of caveats that the platform has and the baseline does not.
     """
 
@@ -106,7 +107,7 @@ def explained(finding: Finding, facts: Facts, baseline_facts: Facts) -> Explanat
 
 
 class CauseContract:
-    """Tests of a cause, with facts of both platforms by which its rule explains a loss."""
+    """Tests of a cause; the test class gives facts with which the cause explains a loss."""
 
     rule: Rule
     loss: MadeLoss

@@ -17,7 +17,7 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 
 @pytest.fixture(scope="session")
 def planted_document(tmp_path_factory: pytest.TempPathFactory) -> Document:
-    """Return the document of a run with known true values; import it together with the contract."""
+    """Return the document of a run with known true values; import it with the contract."""
     run = planted_run(tmp_path_factory.mktemp("exhibits") / "run", params={"points": 3})
     return document_of(Comparison(read_runs([run])))
 

@@ -14,7 +14,7 @@ from bareline.vocabulary.model import Measured
 
 
 class ImporterContract:
-    """Tests of an importer with the output `captured`, all of whose trials were measured."""
+    """Tests of an importer with the output `captured`, in which every trial has succeeded."""
 
     importer: Importer
     captured: Path
@@ -63,7 +63,7 @@ class ImporterContract:
 
 
 def _words(text: str) -> set[str | float]:
-    """Return the words of a text, with numbers by value: JSON may write one in several forms."""
+    """Return the words of a text; numbers become floats, because JSON has several forms of one."""
     words: set[str | float] = set()
     for word in re.findall(r"[\w.+-]+", text):
         try:

@@ -16,7 +16,7 @@ def raises(
 ) -> Iterator[pytest.ExceptionInfo[BaseException]]:
     """Check that a block raises an error with a code, as `pytest.raises` checks its class.
 
-    - `code`: None for an error with the text of another program.
+    - `code`: the code of the message; None for an error whose text comes from another program.
     - `values`: names, numbers or paths of the test that the message must contain.
 
     Examples

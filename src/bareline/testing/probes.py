@@ -26,13 +26,13 @@ class ProbeContract:
     result_file = ""
 
     def output(self, text: str) -> Output:
-        """Return an output with this text."""
+        """Return an output of the program with this text."""
         files = {self.result_file: text} if self.result_file else {}
         stdout = "" if self.result_file else text
         return Output(stdout=stdout, stderr="", exit_code=0, duration_s=1.0, files=files)
 
     def read(self, text: str) -> ProbeReading:
-        """Return the reading of a text with the probe's default parameters."""
+        """Return the result of the probe's parser for a text, with default parameters."""
         return self.probe.read(self.probe.make_params({}), self.output(text))
 
     def test_the_good_output_gives_every_declared_metric(self) -> None:

@@ -46,7 +46,8 @@ def planted_run(
     - `platforms`: options of null platforms by name; by default two platforms, of which the second
       takes 1.5 times as long.
     - `params`: parameters of the null probe.
-    - `head`: keys of ``[study]``; with ``control=True`` the first platform is measured again.
+    - `head`: keys of the table ``[study]``; with ``control=True``, the first platform is measured a
+      second time.
     """
     chosen = platforms or {"a": {}, "b": {"factor": 1.5}}
     tables = {name: {"type": "null", **options} for name, options in chosen.items()}
@@ -68,5 +69,5 @@ def planted_run(
 
 
 def replace_records(run: Run, records: Iterable[Record]) -> None:
-    """Replace all records of a run, which only tests do."""
+    """Replace all records of a run; only tests do this."""
     replace_file(run.path / "records.jsonl", "".join(map(to_line, records)), durable=False)

@@ -10,7 +10,7 @@ from bareline.study.study import study_from_toml
 
 
 class StudyContract:
-    """Tests of the study that the attribute `name` names."""
+    """Tests of the study whose name is the attribute `name`."""
 
     name: str
 

@@ -1,1 +1,1 @@
-"""Judge rows: grades, findings, causes, claims and conditions, without the sentences on them."""
+"""Judge rows: grades, findings, causes, claims and conditions, but no sentences."""

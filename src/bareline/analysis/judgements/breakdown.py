@@ -1,10 +1,10 @@
 """Divide a program's extra time into pieces such as computation, collectives, waiting and files.
 
 If predictions were stored, the pieces are the terms of the replay that also makes the predictions.
-Otherwise, for each pair of launches in one block, the difference of the two profiles divides the
-loss; each piece is the median over the pairs. Without profiles, the program's own measurement of
-computation and communication is used. The residual is the loss of all launches minus the sum of the
-pieces.
+Otherwise the pieces are differences between two profiles, of the two platforms' launches in one
+block; each piece is the median over all such pairs. Without profiles, the program's own measurement
+of computation and communication is used. The residual is the loss of all launches minus the sum of
+the pieces.
 
 The time within a call includes waiting for late processes: a piece shows where time passes, not
 which process causes the delay.
@@ -56,7 +56,8 @@ class Piece:
     """A part of a program's extra time.
 
     `extra` is a share of the baseline's time (0.12: 12 % longer). It is the median over pairs of
-    launches, which range from `lo` to `hi`. The `dearest` call adds the largest part of the piece.
+    launches; `lo` and `hi` are the smallest and the largest value of a pair. The `dearest` call
+    adds the largest part of the piece.
     """
 
     name: str
@@ -67,7 +68,7 @@ class Piece:
 
     @property
     def call(self) -> str:
-        """The words for the dearest call; empty without a call."""
+        """The dearest call in words; empty if no call belongs to the piece."""
         return str(self.dearest or "")
 
 
@@ -80,9 +81,10 @@ Source = Literal["replay", "profile", "clock"]
 class Breakdown:
     """A program's loss, divided into pieces in the order of `PIECES`.
 
-    `ratio` and `base_s` come from all launches, or from the profiled launches if these were
-    separate. `launches` is the number of pairs of launches in the medians of the pieces. `source`
-    is the origin of the pieces: the replay that predicts, profiles, or the program itself.
+    `ratio` and `base_s` come from all launches, or from the profiled launches only if separate
+    launches were made for profiles. `launches` is the number of pairs of launches in the medians of
+    the pieces. `source` is the origin of the pieces: the replay that predicts, profiles, or the
+    program itself.
     """
 
     title: str
@@ -95,7 +97,7 @@ class Breakdown:
 
     @property
     def residual(self) -> Estimate:
-        """The loss minus the sum of the pieces, with the interval of the loss."""
+        """The loss minus the sum of the pieces; its bounds are the loss's bounds minus this sum."""
         extra = sum(piece.extra for piece in self.pieces)
         explained = 1 + extra
         lo = self.ratio.lo

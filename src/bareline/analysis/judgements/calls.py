@@ -24,8 +24,8 @@ _NAMED_FROM = 1.1
 class Call:
     """All calls of one function with messages of about one size.
 
-    Each call takes `times` as long as in the baseline; None if the baseline has no such call. All
-    these calls together add `extra` times the baseline's time.
+    `times` is the time of one call divided by its time on the baseline; None if the baseline has no
+    such call. `extra` is the extra time of all these calls, as a share of the baseline's time.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Call:
 
 
 class _Calls(NamedTuple):
-    """The time, per rank and per call, of all calls of one function with about one message size."""
+    """The times, per rank and per call, of one function's calls with messages of about one size."""
 
     per_rank_s: float = 0.0
     each_s: float = 0.0
@@ -65,7 +65,10 @@ class CallKey(NamedTuple):
 
 
 class PairedCalls(NamedTuple):
-    """The calls of a group in a pair of launches, and their extra time over the baseline's time."""
+    """The calls of a group in a pair of launches.
+
+    `extra` is their extra time divided by the baseline's.
+    """
 
     extra: float
     here: _Calls
@@ -75,7 +78,7 @@ class PairedCalls(NamedTuple):
 def paired_calls(
     profile: Profile, base_profile: Profile, base_s: float
 ) -> dict[CallKey, PairedCalls]:
-    """Return the calls of either launch with their extra time.
+    """Return the calls of both launches with their extra time.
 
     - `base_s`: the baseline's time in s, by which the extra time is divided.
     """
@@ -132,7 +135,10 @@ def dearest_calls(calls: Mapping[CallKey, Sequence[PairedCalls]], launches: int)
 
 
 def _call_of(name: str, paired: Sequence[PairedCalls], launches: int) -> Call:
-    """Return a call with its medians over launches; launches without it have no extra time."""
+    """Return a call with its medians over launches.
+
+    Its extra time is 0 in a launch without the call.
+    """
     extras = [0.0] * (launches - len(paired))
     sizes = []
     ratios = []

@@ -86,7 +86,7 @@ def _of_comparison() -> list[pl.Expr]:
 def _is_lopsided_noise(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> BoolCube:
     """Return which rows have a difference that asymmetric noise alone may have caused.
 
-    The launches of these rows spread differently on the two platforms, and to one side; so the
+    The values of these rows spread differently on the two platforms, and mostly to one side. Such a
     spread may look like a difference. docs/method/statistics.md, "Lopsided noise", describes the
     cost of this caveat, and how often such noise is noticed.
     """

@@ -1,4 +1,8 @@
-"""The points at which a claim is judged: all points, or the beginning and the end of a change."""
+"""Choose the points at which a claim of a publication is judged.
+
+A claim about a change, for example a loss that grows with the ranks, is judged at two groups of
+points: the beginning and the end of the change.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ class JudgedPoints:
 
     @property
     def with_common_points(self) -> JudgedPoints:
-        """The same points, limited to those that are in `first` and in `last`."""
+        """The groups without points (e.g. sizes) that only one of them contains."""
         points = {loss.place.point for loss in self.first}
         points &= {loss.place.point for loss in self.last}
         first = [loss for loss in self.first if loss.place.point in points]
@@ -50,8 +54,10 @@ def judged_points(
     None if a change has no points at its beginning or end.
 
     - `others`: the losses of the programs with which the program is compared.
-    - `begin`, `end`: whether a place is where the printed change begins, or ends.
-    - `near`: whether a place has the printed ranks on other nodes; used if no place is at the end.
+    - `begin`: whether the printed change begins at a place.
+    - `end`: whether the printed change ends at a place.
+    - `near`: whether a place has the printed number of ranks on a different number of nodes; used
+      if no measured place is at the end.
     """
     if check.kind == "ratio":
         at_end = _at_places(losses, end) or _at_places(losses, near)
@@ -68,7 +74,10 @@ def judged_points(
 
 
 def _at_most_common_ranks(others: Sequence[PlaceLoss], losses: Sequence[PlaceLoss]) -> JudgedPoints:
-    """Return the points of other programs, and of the program, at the most common ranks."""
+    """Return the points of other programs and of the program.
+
+    Both groups have the largest number of ranks that both measured.
+    """
     shared = _ranks_of(losses) & _ranks_of(others)
     if not shared:
         return JudgedPoints((), ())

@@ -2,8 +2,8 @@
 
 A claim is evaluated from ratios with their intervals. Each program that the claim names has its own
 ratio and its own vote. Several points of one program (sizes, numbers of ranks) are one ratio, their
-geometric mean. If two ratios are divided, as for a growth, their half-widths are added on a log
-scale, which is valid even if the two ratios are dependent.
+geometric mean. The factor of a growth is a ratio divided by another ratio. The half-widths of both
+are added on a log scale, which is valid even if the two ratios are dependent.
 
 `analysis/judgements/wording.py` decides whether one ratio agrees with the words of a claim.
 """
@@ -42,12 +42,13 @@ _GIVEN = "the simulated platforms were given it"
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """The vote of one program on a claim; all ratios are times worse.
+    """The vote of one program on a claim; a ratio of 2 means 2 times worse.
 
-    - `own`: the program's ratio; for a growth the last ratio, for an order the ratio that agrees
-      least.
+    - `own`: the program's ratio. For a growth it is the last ratio; for an order (a platform is
+      worse than several platforms) it is the ratio that agrees least with the claim.
     - `first`: the ratio at which a growth begins.
-    - `losses`, `first_losses`: the losses whose means are `own` and `first`.
+    - `losses`: the losses whose mean is `own`.
+    - `first_losses`: the losses whose mean is `first`.
     - `change`: the ratio that decides the status: `own`, or the factor by which the loss grows.
     - `of`: for an order, the number of ratios that must agree.
     """
@@ -89,9 +90,10 @@ PrintedEffect = Callable[[str, Sequence[PlaceLoss], Sequence[PlaceLoss]], Effect
 class PrintedPlaces:
     """Tests for the places of a claim's printed values.
 
-    - `begin`, `end`: whether a place is where a growth begins, or where any other value is printed.
-    - `near`: whether a place has the printed ranks on other nodes; used if nothing was measured at
-      `end`.
+    - `begin`: whether the printed growth begins at a place.
+    - `end`: whether a place has a printed value, except the beginning of a growth.
+    - `near`: whether a place has the printed number of ranks on a different number of nodes; used
+      if nothing was measured at `end`.
     """
 
     end: PlaceTest
@@ -102,9 +104,9 @@ class PrintedPlaces:
 class Replication:
     """The rows of a run with the platforms that represent the published ones.
 
-    - `cast`: for each published platform the platform of the run.
-    - `shares`: rows of shares of a peak, of all platforms; the published peak is cast as
-      `THE_PEAK`.
+    - `cast`: for each published platform, the platform of the run that represents it.
+    - `shares`: the rows of all platforms with the share of a peak. In `cast`, the value for the
+      published peak is `THE_PEAK`.
     """
 
     def __init__(
@@ -154,7 +156,10 @@ class Replication:
     def _losses_to_all(
         self, check: ClaimCheck, absent: Sequence[str], about: PlaceTest | None
     ) -> list[PlaceLoss]:
-        """Return the losses to those platforms of a claim that the run represents."""
+        """Return the losses compared with the claim's other platforms.
+
+        Platforms without a representative in the run are left out.
+        """
         against = check.against[:1]
         if check.kind == "order":
             against = [name for name in check.against if name not in absent]
@@ -170,7 +175,10 @@ class Replication:
         places: PrintedPlaces,
         printed: PrintedEffect,
     ) -> list[Vote]:
-        """Return a vote for each program, except programs without both ends of a change."""
+        """Return a vote for each program.
+
+        A program without a beginning or an end of the change has none.
+        """
         others = self._others(check)
         votes = []
         for program, losses in _by_program(measured).items():

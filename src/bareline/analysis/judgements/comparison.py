@@ -36,8 +36,8 @@ class JudgedComparison:
 
     By default the first run defines the baseline and the margin (a relative difference).
 
-    - `before`: for each platform the platform with which it is compared, if this is not always the
-      baseline; `parts` then has a comparison for each baseline.
+    - `before`: for each platform, the platform with which it is compared; by default this is always
+      the baseline. If there are several baselines, `parts` has a comparison for each.
 
     Raises AnalysisError: the baseline is not one of the platforms.
     """
@@ -82,7 +82,10 @@ class JudgedComparison:
 
     @property
     def parts(self) -> list[Self]:
-        """A comparison for each baseline; certainty is computed over all of them together."""
+        """A comparison for each baseline.
+
+        Certainty is computed over all these comparisons together.
+        """
         baselines = dict.fromkeys(self.before.values())
         if len(baselines) <= 1 and self._before is None:
             return [self]
@@ -117,7 +120,7 @@ class JudgedComparison:
 
     @property
     def is_ladder(self) -> bool:
-        """Whether the first run's study calls its platforms steps, and there are several."""
+        """Whether the first run's study defines its platforms as a ladder of several steps."""
         ladder = bool(self.records.study.get("ladder"))
         if not ladder:
             return False
@@ -137,12 +140,15 @@ class JudgedComparison:
 
     @cached_property
     def table(self) -> pl.DataFrame:
-        """Every point of every other platform, with the columns of `compare_points`."""
+        """Every point of all platforms but the baseline, with the columns of `compare_points`."""
         return self.points.select(COLUMNS)
 
     @cached_property
     def judged(self) -> GradedRows:
-        """All rows whose claims are corrected together, including rows that compare steps."""
+        """All rows whose claims are corrected together for multiple tests.
+
+        Rows of steps are included.
+        """
         if self._whole is not None:
             return self._whole.judged
         pairs = [*self.pairs]
@@ -154,7 +160,10 @@ class JudgedComparison:
 
     @cached_property
     def from_before(self) -> pl.DataFrame:
-        """The rows of every step compared with the previous step, which "baseline" names."""
+        """The rows of every step compared with the previous step.
+
+        Column "baseline" names this step.
+        """
         table = self._compare(self._steps)
         return self.judged.known(table, self._steps).select(COLUMNS)
 
@@ -252,7 +261,9 @@ class JudgedComparison:
 
     @property
     def rows_with_controls(self) -> pl.DataFrame:
-        """All rows with a column "control" that marks rows of controls; if `alone`, only controls.
+        """All rows, with a column "control" that is true for rows of controls.
+
+        If there is no other platform (`alone`), only the rows of controls are returned.
 
         Raises AnalysisError: the baseline is the only platform, and has no control.
         """
@@ -275,7 +286,7 @@ class JudgedComparison:
 
     @cached_property
     def explanations(self) -> list[Explanation]:
-        """The explanation of each certain loss, with the share of the loss that it covers."""
+        """The explanation of each certain loss, with the part of the loss that it explains."""
         splits = Splits(self.records, self.cells, self.baseline)
         replayed = replayed_losses(self.records, self.baseline)
         return explain(self.findings, self.records.facts, self.baseline, splits, replayed)
@@ -292,7 +303,7 @@ class JudgedComparison:
 
     @cached_property
     def asked(self) -> tuple[Row, ...]:
-        """The rows that the study's question names."""
+        """The rows that the study's question asks about."""
         question = question_of(self.records)
         named = pl.any_horizontal([selector_filter(text) for text in question])
         is_judged = pl.col("better") != "none"

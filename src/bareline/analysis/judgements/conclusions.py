@@ -24,10 +24,10 @@ _Values = dict[tuple[int, int], float]
 
 @dataclass(frozen=True, slots=True)
 class PlatformShare:
-    """The median of a share over launches on a platform, with an interval from six launches on.
+    """The median of a share over launches on a platform; at least six launches give an interval.
 
-    - `context`: further medians for the sentence; `size_bytes`: the size at which all were
-      measured.
+    - `context`: further medians that the sentence prints.
+    - `size_bytes`: the size at which all these values were measured.
     """
 
     value: Estimate
@@ -72,7 +72,7 @@ def _share(values: Iterable[float]) -> PlatformShare | None:
 def _ratio(
     over: _Values, under: _Values, *context: _Values, size_bytes: int = 0
 ) -> PlatformShare | None:
-    """Summarize the quotients of paired values; None if these or a context value are missing."""
+    """Summarize the quotients of paired values; None if pairs or context values are missing."""
     quotients = []
     for key, value in over.items():
         if under.get(key, 0) > 0:
@@ -108,8 +108,9 @@ class _Figures:
     ) -> _Values:
         """Return one value per trial or block; empty unless the rows belong to exactly one case.
 
-        - `key`: "block" or "trial"; `params`: parameters of the case; `point`: parameters of the
-          point.
+        - `key`: "block" or "trial".
+        - `params`: parameters of the case.
+        - `point`: parameters of the point.
         """
         is_plain = ~pl.col("profile").fill_null(False)
         rows = self.rows(platform, metric).filter(is_plain)
@@ -132,7 +133,7 @@ class _Figures:
 def _where(
     rows: pl.DataFrame, column: str, fits: Callable[[dict[str, Scalar]], bool]
 ) -> pl.DataFrame:
-    """Return the rows whose text in `column` has parameters that meet `fits`."""
+    """Return the rows whose parameters in `column` fulfil the test `fits`."""
     chosen = []
     for text in rows.get_column(column).unique():
         if fits(parse_point(text)):
@@ -165,7 +166,7 @@ def conclude(records: Records) -> list[Conclusion]:
 
 
 def _translation(figures: _Figures, platform: str) -> PlatformShare | None:
-    """Return the latency with 4 KiB pages over the latency with 2 MiB pages.
+    """Return the latency with 4 KiB pages divided by the latency with 2 MiB pages.
 
     The working set is the largest one that all platforms measured with both page sizes.
     """

@@ -15,10 +15,10 @@ A condition selects rows of a comparison and defines when they count as a failur
 
 "Certainly" has the same meaning as on a page, and is valid for all claims together: without any
 difference, at most 5 % of comparisons meet a condition, whichever rows it selects. Rows on which a
-page makes no claims (details, too few boots) are likely at most, except rows that the study's
-question names. Estimates and intervals of single rows meet a condition by chance, and more often if
-there are more rows. Rows without values (failed, missing) meet every condition: a missing
-measurement does not prove that the platform is good enough.
+page makes no claims (details, too few boots) are never "certain", only "likely", except rows that
+the study's question names. Estimates and intervals of single rows meet a condition by chance, and
+more often if there are more rows. Rows without values (failed, missing) meet every condition: a
+missing measurement does not prove that the platform is good enough.
 
 A row that does not meet a condition does not always pass it. ``> 1.1``, ``< 0.9``, ``is slower``
 and ``is faster`` have three results:
@@ -26,7 +26,7 @@ and ``is faster`` have three results:
 - met;
 - not met: the row's own 95 % interval ends before the limit. All rows together are wrongly passed
   in at most 5 % of cases (the intersection-union test needs no correction);
-- undecided: the launches allow neither result.
+- undecided: the launches show neither of these results.
 
 A selector is a layer (``mpi``), a layer's metric (``mpi.latency``), a probe (``mpi.pingpong``) or a
 probe's metric (``mpi.pingpong.latency``). ``PLATFORM:`` in front selects one platform. Without a
@@ -77,7 +77,8 @@ class How(StrEnum):
 class Match:
     """A row that meets a condition.
 
-    - `mean`, `value`: the mean of a finding, or the number, that decided; None if there is none.
+    - `mean`: the finding whose mean decided; None if a single value decided.
+    - `value`: the number that decided; None if no number decided.
     """
 
     cell: Row
@@ -92,8 +93,9 @@ class ConditionRows:
 
     - `tested`: the number of rows that the selector selects.
     - `met`: the rows that meet the condition.
-    - `undecided`: the rows for which the launches show neither that they meet nor that they pass.
-    - `passed`: the rows that do not meet the condition.
+    - `undecided`: the rows whose launches do not show whether the row meets the condition.
+    - `passed`: the rows that certainly do not meet the condition, or do not meet a condition
+      without certainty.
     """
 
     tested: int
@@ -158,7 +160,7 @@ class FailCondition:
 
     @property
     def asks_no_figure(self) -> bool:
-        """Whether a row can meet the condition without a ratio, as failed or missing rows."""
+        """Whether rows without a ratio (for example failed rows) can meet the condition."""
         figures = (Verdict.SLOWER, Verdict.FASTER, Verdict.EQUIVALENT)
         if self.sign == "fails":
             return True
@@ -166,13 +168,16 @@ class FailCondition:
 
     @property
     def needs_certainty(self) -> bool:
-        """Whether rows that are not certain meet the condition: ``.hi > 1.1``, ``.lo < 0.9``."""
+        """Whether rows meet the condition unless they certainly do not, as for ``.hi > 1.1``."""
         end_and_sign = (self.end, self.sign[0])
         return end_and_sign in (("hi", ">"), ("lo", "<"))
 
     @property
     def is_certain(self) -> bool:
-        """Whether only certain rows meet the condition; other rows may leave it undecided."""
+        """Whether only certain rows meet the condition.
+
+        For uncertain rows the result may be undecided.
+        """
         if self.verdict is not None:
             return self.verdict in (Verdict.SLOWER, Verdict.FASTER)
         if self.sign == "fails":
@@ -187,7 +192,10 @@ class FailCondition:
         return self.verdict is Verdict.SLOWER or self.sign[0] == ">"
 
     def limit_for(self, margin: float) -> float:
-        """Return the ratio from which a row meets the condition; for a verdict it is the margin."""
+        """Return the limit of the ratio.
+
+        For a condition on a verdict it follows from the margin.
+        """
         if self.verdict is None:
             return self.limit
         if self.looks_above:
@@ -227,7 +235,7 @@ class FailCondition:
         return self._by_certainty(comparison)
 
     def _by_certainty(self, comparison: JudgedComparison) -> _Judge:
-        """Return the function that judges rows by certainty, as for ``> 1.1`` and ``.hi > 1.1``.
+        """Return the function that judges rows for conditions such as ``> 1.1`` and ``.hi > 1.1``.
 
         ``> 1.1`` is met if the ratio is certainly above; ``.hi > 1.1`` if it is not certainly
         below.

@@ -2,9 +2,9 @@
 
 A run may measure its baseline a second time, as an additional platform in the same blocks. No
 platform can cause a difference between the two measurements: boots, drift or neighbours cause it,
-or an assumption of the statistics is wrong. So a page shows its own rate of false claims. If this
-rate is above the rate that chance allows, differences up to the size of the control's differences
-are reported as perhaps the machine's own, for each layer.
+or an assumption of the statistics is wrong. So the control shows the page's rate of false claims.
+If this rate is above the rate that chance allows, other platforms' differences of the same size, or
+smaller, are undecided: the machine itself may cause them.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ class Control:
 
     - `platform`: the platform that was measured twice.
     - `again`: the name of its second measurement.
-    - `tested`: the number of rows with a test; `differ`: how many of them are called slower or
-      faster; `equal`: how many are called equal.
+    - `tested`: the number of rows with a test.
+    - `differ`: the number of these rows with the verdict slower or faster.
+    - `equal`: the number of these rows with the verdict equal.
     - `claims`: the number of certain differences that sentences would claim.
     - `floors`: for each layer in which rows differ, the largest difference as a ratio above 1; None
       if it is infinite.
@@ -111,13 +112,14 @@ def _floors(different: pl.DataFrame) -> dict[str, float | None]:
 
 
 def _floor(rows: pl.DataFrame) -> float:
-    """Return a ratio that hidden differences do not exceed, estimated from all differences shown.
+    """Return a ratio that the machine's own differences do not exceed, estimated from the control.
 
-    One row that differs proves that rows differ by more than their launches show. The size of a
-    single difference is weak evidence, because a layer has only one or two of them. The root mean
-    square of the logarithms over all layers estimates the size of hidden differences, with as many
-    degrees of freedom as there are cases. The result is a multiple of this root mean square
-    (Student's t). On 39 of 40 pages, none of as many further differences exceeds it.
+    One row that differs proves that the baseline's two measurements differ by more than the
+    launches of each show. The size of a single difference is weak evidence, because a layer has
+    only one or two of them. The root mean square of the logarithms over all layers estimates the
+    size of hidden differences, with as many degrees of freedom as there are cases. The result is a
+    multiple of this root mean square (Student's t). On 39 of 40 pages, none of the same number of
+    further differences exceeds this result.
     """
     if rows.is_empty():
         return 1.0
@@ -132,5 +134,5 @@ def _floor(rows: pl.DataFrame) -> float:
 
 
 def floor_of(controls: Sequence[Control]) -> float:
-    """Return the ratio above 1 up to which differences may be the machine's own."""
+    """Return the largest `floor` of some controls; 1 without a control."""
     return max((control.floor for control in controls), default=1.0)

@@ -2,14 +2,14 @@
 
 The input is a result of `bareline.analysis.numbers.points.compare_points` with the results of three
 tests: for lost launches, for the family of all claims of a page, and for the false discovery rate
-among the rows that this family does not make certain. `decide` contains a table of rules, of which
-the first that applies decides a row.
+among the rows that this family does not make certain. `decide` contains a table of rules; the first
+rule that applies decides a row.
 
-- *certain* rows are true together with all other claims that the page calls certain. The row's own
-  95 % interval excludes equality, and its estimate is beyond the margin. With fewer than six boots
-  no row is certain.
-- *likely* rows are false in one of twenty cases. The row's whole interval is beyond the margin: if
-  nearly all differences are certain, few true ones are left, and differences by noise are small.
+- *certain* rows: all claims of a page that are called certain are true together, except on 5 % of
+  pages. The row's own 95 % interval excludes equality, and its estimate is beyond the margin. With
+  fewer than six boots no row is certain.
+- *likely* rows: about one of twenty is false. The row's whole interval must also be beyond the
+  margin. If nearly all true differences are certain, most remaining ones are noise, which is small.
 - a row whose difference is not larger than the baseline's difference from itself is undecided.
 """
 
@@ -41,8 +41,8 @@ class RowEvidence:
     - `refused`, `failed`, `skipped`, `left_out`, `empty`: the reason why there may be no
       comparison.
     - `directed`: the row's metric has a good direction.
-    - `lost`: 1 or -1 if lost launches alone make the row worse or better, else 0; `lost_sure`: this
-      is certain over the whole page.
+    - `lost`: 1 or -1 if lost launches alone make the row worse or better, else 0.
+    - `lost_sure`: the result in `lost` is certain over the whole page.
     - `only_lost`: launches lost to a limit decide the row, even if one platform has no value.
     - `interval`: 1 or -1 if interval and estimate show the row worse or better, else 0.
     - `beyond_margin`: the whole interval is beyond the margin.
@@ -50,7 +50,8 @@ class RowEvidence:
     - `n`: the number of compared launches, or boots.
     - `ratio`: times worse; NaN without a ratio.
     - `p`: the p-value over all claims of the page together; NaN without a test.
-    - `q`: the false discovery rate over all rows; `q_rest`: over the rows that are not certain.
+    - `q`: the false discovery rate over all rows.
+    - `q_rest`: the false discovery rate over the rows that are not certain.
     - `few_boots`: there are so few boots that no row is certain.
     """
 
@@ -87,7 +88,7 @@ class Decisions:
 class _Line:
     """A line of the table of rules: the rows to which the rule applies, their verdict and grade.
 
-    `verdict` is None if it is the direction in which the row differs: slower or faster.
+    If `verdict` is None, the verdict is the direction in which the row differs: slower or faster.
     """
 
     rule: DecisionRule
@@ -171,7 +172,7 @@ _SIDES = {1: Verdict.SLOWER, -1: Verdict.FASTER, 0: None}
 
 
 def decide_mean(mean: Mean | None, margin: float, floor: float) -> Mean | None:
-    """Return the mean of a finding's points with its verdict; a difference is a certain one.
+    """Return the mean of a finding's points with its verdict; slower and faster are always certain.
 
     Differences below `margin` do not matter. Differences up to the ratio `floor` may be the
     machine's own and are undecided.

@@ -1,6 +1,6 @@
 """The evidence ("grounds") for a judgement of suitability: losses, measured or published.
 
-A ground is a range of ratios to the baseline, above 1 is worse. It is the 95 % interval of a
+A ground is a range of ratios to the baseline; above 1 is worse. It is the 95 % interval of a
 measured loss, or the printed value, range or bound of a published loss.
 """
 
@@ -96,10 +96,14 @@ class Evidence:
     """How much worse a metric or program is on a platform than on the baseline.
 
     - `lo`, `hi`: the range of the ratio; None for a bound that is open or needs more trials.
-    - `printed`, `source`: the value as it is printed, and the publication; empty if measured.
-    - `figure`, `cell`, `grade`: the measured ratio, its row and its grade.
+    - `printed`: the value as it is printed; empty if measured.
+    - `source`: the publication; empty if measured.
+    - `figure`: the measured ratio.
+    - `cell`: the row of the measured ratio.
+    - `grade`: the grade of the measured ratio.
     - `rate`: a higher value of the metric is better.
-    - `varies`: the range is an observed one over programs or sizes, not an uncertainty.
+    - `varies`: the range consists of the values of several programs or sizes; it is not an
+      uncertainty.
     - `approximate`: the value is printed with "about".
     - `failure`: why there is no value, in words.
     - `crashed`: the number of launches that crashed or never ended, and of all launches.
@@ -170,7 +174,7 @@ def _judged(cells: Sequence[Row]) -> list[Row]:
 
 
 def _speaks(place: Place, source: GroundSource) -> bool:
-    """Whether a place has the metric and the probe of a source of evidence."""
+    """Whether a place belongs to a source of evidence: it has the source's metric and probe."""
     if place.metric != source.metric:
         return False
     if not fnmatchcase(place.probe, source.probe):
@@ -251,7 +255,7 @@ def _span(cell: Row) -> Estimate | None:
 
 
 def _bound(cell: Row) -> Estimate | None:
-    """Return the bound of a ratio from lost launches, if their number alone decides a claim."""
+    """Return the bound of a ratio from lost launches, if they alone decide a claim."""
     claimed = cell.grade is not None and cell.grade.is_claim
     if not claimed:
         return None
@@ -280,7 +284,10 @@ _FAILURES: Mapping[Verdict | None, str] = {
 
 
 def is_of_size(wanted: str, size: Scalar | None) -> bool:
-    """Whether a size is one of small, or of large, messages; true if `wanted` is empty."""
+    """Whether a message size is in the class `wanted`, "small" or "large".
+
+    True if `wanted` is empty.
+    """
     if not wanted:
         return True
     if not isinstance(size, int | float):

@@ -33,8 +33,8 @@ class Finding:
     """The comparison of one probe, or of one class of its points, on one platform.
 
     - `points`: every point, including points that could not be compared.
-    - `sizes`, `where`: the words for the class of sizes and for the layout; empty if the probe has
-      only one class or layout.
+    - `sizes`: the class of sizes in words; empty if the probe has only one class.
+    - `where`: the layout in words; empty if the probe has only one layout.
     - `mean`: the comparison of all points together; None if fewer than two points have a ratio.
     """
 
@@ -101,7 +101,10 @@ class Finding:
 
     @cached_property
     def caveats(self) -> tuple[Caveat, ...]:
-        """The caveats of the points, in order; failed trials are counted over all cases."""
+        """The caveats of the points, in a fixed order.
+
+        Numbers of failed trials are summed over all cases.
+        """
         caveats: dict[Caveat, None] = {}
         lost_in_cases = {}
         for point in self.points:
@@ -116,7 +119,7 @@ class Finding:
 
     @property
     def own_caveats(self) -> tuple[Caveat, ...]:
-        """The caveats of the points that the baseline does not have."""
+        """The caveats of the platform's points, without caveats that the baseline also has."""
         caveats: dict[Caveat, None] = {}
         for point in self.points:
             caveats |= dict.fromkeys(point.own_caveats)
@@ -135,7 +138,7 @@ class Finding:
 
     @cached_property
     def undelivered(self) -> list[Row]:
-        """The planned points that failed or are missing on one platform."""
+        """The planned points without a result: they failed or are missing on one platform."""
         return [point for point in self.points if point.verdict in UNDELIVERED]
 
     @property
@@ -145,7 +148,10 @@ class Finding:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The common verdict of all points: differences first, then missing results or equality."""
+        """The common verdict of all points.
+
+        A difference outranks missing results, which outrank equality.
+        """
         if self.by_mean:
             assert self.mean is not None
             return self.mean.verdict
@@ -175,7 +181,7 @@ class Finding:
         return self.grade_toward(self.verdict)
 
     def grade_toward(self, verdict: Verdict) -> Grade:
-        """Return the grade of one verdict: of its most certain point, or of the mean.
+        """Return the grade of a verdict: the mean's, or else the most certain point's.
 
         A mixed verdict has the grade of its losses, not of its gains.
         """
@@ -196,7 +202,7 @@ class Finding:
         return self.points[0].few_boots
 
     def sure_words(self, verdict: Verdict) -> str:
-        """Return the word before an amount in one direction: "likely ", or empty if certain."""
+        """Return the word that precedes the amount of a verdict: "likely ", or empty if certain."""
         return sure_words(self.grade_toward(verdict), few_boots=self.few_boots)
 
     def of(self, verdict: Verdict) -> list[Row]:
@@ -234,7 +240,10 @@ class Finding:
 
     @property
     def weight(self) -> float:
-        """The size of the difference, for sorting: of the mean if it decides, or of `worst`."""
+        """The size of the difference, for sorting.
+
+        The mean's if the mean decides, else the worst point's.
+        """
         if self.by_mean and self.mean is not None:
             ratio = self.mean.ratio.value
             return abs(math.log(ratio))

@@ -1,10 +1,11 @@
 """Test the rows of a page: the family of all claims, and the false discovery rate.
 
-The family of `bareline.analysis.numbers.family` covers all rows and the means of findings. The
-factor of a row's test statistic is 2 for rows that the study's question names, and for cases with a
-single value, in contrast to a curve of twenty sizes. It is 1/4 for details, which no sentence
-mentions, and 1 for other rows. Rows that the family makes certain are removed before the false
-discovery rate of the remaining rows is estimated. `decide.py` uses the results of both tests.
+The family of `bareline.analysis.numbers.family` covers all rows and the means of findings. Each
+row's test statistic is multiplied by a factor. The factor is 2 for rows that the study's question
+names, and for cases with a single value (not a curve over sizes). It is 1/4 for details, which no
+sentence mentions, and 1 for all other rows. Rows that the family makes certain are removed before
+the false discovery rate of the remaining rows is estimated. `decide.py` uses the results of both
+tests.
 """
 
 from __future__ import annotations
@@ -64,8 +65,8 @@ class GradedRows:
     - `floor`: rows with differences below this ratio are undecided, because the baseline differs
       from itself by as much.
     - `table`: the rows of `bareline.analysis.numbers.points.compare_points`, decided.
-    - `tests`: the number of comparisons that "certain" covers together.
-    - `exchanged`, `short`, `needed`: as in `Family`.
+    - `tests`: the number of comparisons for which "certain" is valid together.
+    - `exchanged`, `short`, `needed`: the values of these fields of the page's `Family`.
     - `looks`: the planned interim analyses of the tests.
     """
 
@@ -144,8 +145,8 @@ class GradedRows:
     def known(self, table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
         """Decide the rows of other comparisons.
 
-        A row whose two platforms are also compared here, in either order, gets the decision from
-        here. All other rows are likely at most.
+        If this page also compares the two platforms of a row, in any order, the row gets the
+        decision of this page. All other rows are never "certain", only "likely".
         """
         tested = _with_tests(table, pairs, self._margin)
         with_verdicts = decided(tested, self._floor)
@@ -169,7 +170,7 @@ _DECIDED = ("verdict", "grade", "rule")
 
 
 def _weight(question: Sequence[str]) -> pl.Expr:
-    """Return the factor of a row's test statistic: of asked rows, other headlines, and details."""
+    """Return the factor of each row's test statistic; the module's docstring lists the factors."""
     selectors = [selector_filter(text) for text in question]
     in_question = pl.any_horizontal(selectors)
     headline = _headline()
@@ -185,7 +186,7 @@ def _headline() -> pl.Expr:
 
 
 def _tested(rows: pl.DataFrame, height: int) -> BoolCube:
-    """Return a mask of all points of the cube; true for the points of a pair that are compared."""
+    """Return a mask over all points of the cube; true for points that the pair's rows compare."""
     tested = np.zeros(height, dtype=np.bool_)
     compared = rows.filter("comparable")
     tested[compared.get_column("point_row").to_numpy()] = True
@@ -205,8 +206,8 @@ def _weights(rows: pl.DataFrame, height: int) -> FloatCube:
 class _Group:
     """The rows of a finding.
 
-    - `sizes`, `where`: the words for the class of sizes and for the layout; empty if the probe has
-      only one class or layout.
+    - `sizes`: the class of message sizes; None if the probe has only one class.
+    - `where`: the layout in words; empty if the probe has only one layout.
     """
 
     rows: pl.DataFrame
@@ -262,7 +263,7 @@ class _PairTests:
     - `alike`: both platforms measured the same quantity in the same layout.
     - `way`: the direction of the interval: 1, -1 or 0.
     - `p`: the p-value over the whole family; NaN without a family.
-    - `sure_loss`: 1 or -1 if lost launches alone are certain, else 0.
+    - `sure_loss`: 1 or -1 if lost launches alone make the row certainly worse or better, else 0.
     """
 
     alike: BoolCube

@@ -19,7 +19,8 @@ from bareline.vocabulary.place import Place
 class PlaceLoss:
     """The ratio by which one platform is worse than another one at a place.
 
-    - `ratio`: None if it is not known; `reason` is then the reason.
+    - `ratio`: None if it is not known.
+    - `reason`: why `ratio` is not known, else empty.
     - `given`: the ratio is a parameter of the simulated platforms, not a finding.
     - `disturbed`: computation was recorded on a busy machine.
     """
@@ -52,7 +53,10 @@ def is_disturbed(row: Row) -> bool:
 
 
 def below_peak(row: Row, against: str) -> PlaceLoss:
-    """Return by how many times a platform is below its peak, from a row of shares of the peak."""
+    """Return the factor by which a platform is below its peak.
+
+    - `row`: the platform's share of the peak.
+    """
     if row.value is None or row.value.value <= 0:
         return PlaceLoss(row.place, None, f"{row.platform}: no share of the peak", against)
     if row.exact:
@@ -69,7 +73,7 @@ def below_peak(row: Row, against: str) -> PlaceLoss:
 
 
 def same_figures_are_given(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:
-    """Mark all losses as given if they are simulated and exactly 1, as with equal parameters."""
+    """Mark all losses as given if they are simulated and exactly 1: their parameters are equal."""
     with_ratio = [loss for loss in losses if loss.ratio is not None]
     equal = all(loss.simulated and ratio_of(loss).value == 1.0 for loss in with_ratio)
     if not with_ratio or not equal:

@@ -1,4 +1,4 @@
-"""Find changes of facts, and of bareline's version, in the runs in which a metric changed."""
+"""Find facts, and versions of bareline, that changed in the same runs as a metric."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ def nearby_changes(
 ) -> tuple[FactChange, ...]:
     """Return the facts that changed in the runs from `first` to `last`.
 
-    A new level begins in these runs. Runs may lack a fact: the fact is then known to have changed
-    between the two nearest runs that have it. Facts that change often are left out.
+    A new level of the metric begins in these runs. A run may have no value of a fact. A change is
+    then known to be between the two nearest runs that have a value. Facts that change often are
+    left out.
     """
     nearby = []
     often = _OFTEN_SHARE * len(runs)

@@ -1,7 +1,8 @@
-"""The present level of a series compared with a reference, for conditions on a history.
+"""The present level of a series compared with a reference level, for conditions on a history.
 
-The reference is the level directly before the latest change that was not accepted. If a reader
-names a run, the reference is the level of that run, or the level after a later accepted change.
+By default the reference is the level directly before the latest change that was not accepted. If
+the user names a run, the reference is the level of that run. If a later change was accepted, it is
+the level after this change.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from bareline.vocabulary.verdicts import Grade, Verdict
 class ChangePoint:
     """A change of the level of a series.
 
-    - `at`: the number of the first run of the new level; `first`, `last`: its 95 % interval.
-    - `ratio`: the level directly after the change over the level directly before it, above 1 is
-      worse, with its 95 % interval over runs.
-    - `p`: the probability of a change as large as this in any series in one look, if nothing
-      changed.
-    - `changed`: facts of the platform that changed near this run: name, before, after.
+    - `at`: the number of the first run of the new level.
+    - `first`, `last`: the 95 % interval of `at`.
+    - `ratio`: the level directly after the change divided by the level directly before it, with a
+      95 % interval over runs; above 1 is worse.
+    - `p`: the probability that one analysis of all series finds a change as large as this although
+      nothing changed.
+    - `changed`: facts of the platform that changed near this run: name, value before, value after.
     """
 
     at: int
@@ -50,7 +52,7 @@ class Present:
     """The level of the latest runs compared with the level of the run number `reference`.
 
     - `verdict`: None if the levels are not known to differ.
-    - `ratio`: the present level over the reference, above 1 is worse.
+    - `ratio`: the present level divided by the reference level; above 1 is worse.
     - `change`: the last change between the two levels.
     """
 
@@ -71,7 +73,8 @@ def present_state(
 ) -> Present | None:
     """Return the present level and its reference; None if there is no change between them.
 
-    - `values`: one value per run; `changes`: the changes that count, in the order of the runs.
+    - `values`: one value per run.
+    - `changes`: the changes that count, in the order of the runs.
     - `since`: the number of the run whose level is the reference; None for the default.
     - `drifts`: whether the level also moves between changes; the ratio of two neighbouring levels
       is then the ratio directly at the change between them.
@@ -104,7 +107,7 @@ def present_state(
 
 
 def _reference(changes: Sequence[ChangePoint], since: int | None) -> int | None:
-    """Return the number of a run with the reference's level; None if all changes are accepted."""
+    """Return the number of a run with the reference level; None if all changes are accepted."""
     accepted = []
     for change in changes:
         if change.accepted is not None:
@@ -123,7 +126,10 @@ def _logs(values: Sequence[float | None]) -> np.ndarray:
 
 
 def _verdict(ratio: Estimate, margin: float) -> Verdict | None:
-    """Return how two levels that are not neighbours differ; None if this is not certain."""
+    """Return how the present level differs from a reference before an earlier change.
+
+    The result is None if unsure.
+    """
     if ratio.lo is None:
         lo = ratio.value
     else:

@@ -1,4 +1,4 @@
-"""The evidence for a judgement of suitability that a publication prints."""
+"""The evidence that a publication prints, for a judgement of suitability."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def published_grounds(study: PublishedStudy) -> list[Evidence]:
     """Return the evidence from a publication's own values for each class of applications.
 
     Only ratios to a platform that is not virtualized count. Ratios cited from other publications do
-    not count, and a ratio that is printed twice counts once. If trials are listed, the ratio is
-    computed from them as from trials without common blocks.
+    not count, and a ratio that is printed twice counts once. If the publication lists the trials,
+    the ratio is computed from these trials, which are not paired.
     """
     grounds: dict[tuple[str, ...], Evidence] = {}
     for ratio in published_ratios(study):
@@ -48,7 +48,7 @@ def published_grounds(study: PublishedStudy) -> list[Evidence]:
 
 
 def _is_printed_evidence(ratio: PublishedRatio, source: GroundSource) -> bool:
-    """Whether a printed ratio is of the metric, the probe and the size of a source of evidence."""
+    """Whether a printed ratio has the metric, the probe and the size of a source of evidence."""
     if ratio.probe is None:
         return False
     if ratio.probe_metric != source.metric:
@@ -70,7 +70,7 @@ def _published_size(wanted: str, size: Condition | None) -> bool:
 
 
 def _spread_size(wanted: str, size: Spread) -> bool:
-    """Whether a printed range of sizes is of small, or of large, messages."""
+    """Whether a printed range of sizes is in the class `wanted`, "small" or "large" messages."""
     if size.label is not None:
         if wanted == "small":
             return size.label.startswith("smaller")
@@ -118,9 +118,9 @@ def _published(study: PublishedStudy, ratio: PublishedRatio, source: GroundSourc
 
 
 def _by_trials(ground: Evidence, trials: Trials, base_trials: Trials) -> Evidence:
-    """Return the evidence with the ratio of two platforms' trials, as the publication lists them.
+    """Return the evidence with the ratio computed from the trials that the publication lists.
 
-    The trials of the two platforms share no blocks.
+    The trials of the two platforms are not paired.
     """
     numbers = [float(value) for value in trials.values]
     values = np.array(numbers)
@@ -141,7 +141,7 @@ def _by_trials(ground: Evidence, trials: Trials, base_trials: Trials) -> Evidenc
 
 
 def _printed(ratio: PublishedRatio) -> str:
-    """Format a ratio as it is printed, in times worse or better."""
+    """Format a ratio as it is printed, with the words "times worse" or "times better"."""
     text = f"{ratio.span} times worse ({ratio.text})"
     if ratio.text.endswith(("times worse", "times better")):
         text = ratio.text

@@ -52,9 +52,9 @@ class Certainty(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ApplicationClass:
-    """A class of applications that have the same limit.
+    """A class of applications whose speed is limited by the same resource.
 
-    - `voided_by`: caveats with which a measurement does not count for this class.
+    - `voided_by`: caveats that exclude a measurement from this class.
     """
 
     name: str
@@ -99,7 +99,7 @@ CLASSES: tuple[ApplicationClass, ...] = (
 
 
 class Basis(StrEnum):
-    """The reason for an answer, which also names the grounds to print."""
+    """The reason for an answer, by the measurements or printed values ("grounds") that decided."""
 
     VOIDED = "all grounds are voided"
     WITHOUT = "no ground has a figure"
@@ -114,10 +114,12 @@ class Basis(StrEnum):
 class Judgement:
     """The suitability of one platform for one class of applications.
 
-    - `basis`, `shown`: the reason for the answer, and the grounds to print with it.
+    - `basis`: the reason for the answer.
+    - `shown`: the grounds (measurements or printed values) to print with the answer.
     - `grounds`: all grounds with a value, the worst first.
     - `voided`: grounds that caveats exclude for this class.
-    - `of_measured`: the answer from `grounds` alone, without grounds that `failed` in every launch.
+    - `of_measured`: the answer from `grounds` alone, without `failed`.
+    - `failed`: grounds without a value because every launch failed.
     """
 
     application_class: ApplicationClass
@@ -135,7 +137,7 @@ class Judgement:
 
     @property
     def words(self) -> str:
-        """The answer, with its certainty unless it is sure."""
+        """The answer in words, with its certainty unless this is "sure" or missing."""
         plain = (Certainty.SURE, Certainty.NONE)
         sure = self.certainty in plain
         if sure:
@@ -146,7 +148,7 @@ class Judgement:
     def mostly_failed(self) -> bool:
         """Whether the answer is unknown because at least half of the grounds failed.
 
-        The answer "not suited" stays: programs that do not run cannot improve it.
+        The answer "not suited" remains, because programs that do not run cannot improve it.
         """
         if self.of_measured is Suitability.UNSUITED:
             return False
@@ -155,7 +157,7 @@ class Judgement:
 
 
 def levels_of(ground: Evidence) -> tuple[Suitability, ...]:
-    """Return the answers that a ground allows: one answer if its whole range gives the same."""
+    """Return the answers that a ground's range allows, from the best to the worst."""
     best = _level_of(ground.lo or 0.0)
     worst = _level_of(ground.most)
     levels = _LEVELS[best : worst + 1]
@@ -163,7 +165,7 @@ def levels_of(ground: Evidence) -> tuple[Suitability, ...]:
 
 
 def _level_of(ratio: float) -> int:
-    """Return the index of the first level that includes a ratio."""
+    """Return the index of the first level of suitability that includes a ratio."""
     ends = [end for _, end in _LEVELS]
     return bisect.bisect_left(ends, ratio)
 
@@ -226,7 +228,7 @@ def _without_figures(
     usable: Sequence[Evidence],
     voided: Sequence[Evidence],
 ) -> Judgement:
-    """Return the judgement if no ground has a value, with the reason."""
+    """Return the judgement, with its reason, if no ground has a value."""
     answer = Suitability.NOT_MEASURED
     if usable:
         basis = Basis.WITHOUT
@@ -290,7 +292,10 @@ def _ends(grounds: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 
 def _best_end(ground: Evidence) -> float:
-    """Return the bound by which the best ground is found: the upper, or the lower if it varies."""
+    """Return the bound by which the best ground is chosen.
+
+    This is the upper bound, or the lower bound of a range over programs or sizes.
+    """
     end = ground.hi
     if ground.varies:
         end = ground.lo
@@ -300,7 +305,10 @@ def _best_end(ground: Evidence) -> float:
 
 
 def _worst_end(ground: Evidence) -> float:
-    """Return the bound by which the worst ground is found: the lower, or the upper if it varies."""
+    """Return the bound by which the worst ground is chosen.
+
+    This is the lower bound, or the upper bound of a range over programs or sizes.
+    """
     end = ground.lo
     if ground.varies:
         end = ground.hi

@@ -1,8 +1,8 @@
 """Find the nodes, links and switches of a fleet that are certainly worse than the rest.
 
 A loss of all links of a switch is attributed to the switch, and a loss of all links of a node to
-the node. So switches are judged first, then nodes by the remaining losses, then links. All tests
-together have an error of 5 %.
+the node. So switches are judged first, then nodes by the remaining losses, then links. The
+probability of any false result in the survey is at most 5 %.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _FEWEST_UNITS = 3
 class DeviatingUnit:
     """A node, link or switch that is certainly worse than the rest.
 
-    - `kind`: "switch" if the switch's nodes, or the links between them, are worse; "uplink" if the
-      links that leave the switch are.
-    - `names`: the switch, the node, or the two nodes of a link.
-    - `ratio`: how many times worse, with an interval that is valid for the whole survey together.
+    - `kind`: "switch" if a switch's nodes, or the links between these nodes, are worse; "uplink" if
+      the links from the switch to other switches are worse.
+    - `names`: the name of the switch or of the node, or the names of the two nodes of a link.
+    - `ratio`: how many times worse the unit is. All intervals of the survey are valid together.
     """
 
     kind: Kind
@@ -86,7 +86,7 @@ class Survey:
 
     @property
     def nodes_of_bad_switches(self) -> set[str]:
-        """The nodes of the switches that are certainly worse, or whose uplinks are."""
+        """The nodes of switches that are certainly worse, or whose uplinks are certainly worse."""
         nodes: set[str] = set()
         for unit in self.deviating:
             if unit.kind in ("switch", "uplink"):
@@ -97,9 +97,9 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class ServerNode:
-    """The node with the best links, which suits a server of files for all nodes.
+    """The node with the best links, on which a file server for all nodes should run.
 
-    - `ratio`: how many times worse its links are than other links; below 1 they are better.
+    - `ratio`: how many times worse the node's links are than usual; below 1 they are better.
     """
 
     name: str
@@ -107,7 +107,7 @@ class ServerNode:
 
     @property
     def is_better(self) -> bool:
-        """Whether the links are certainly better than usual, by more than healthy links differ."""
+        """Whether the links are certainly better than usual, by more than the normal spread."""
         if self.ratio.hi is None:
             return False
         return self.ratio.hi * _HEALTHY_SPREAD < 1
@@ -116,7 +116,7 @@ class ServerNode:
 def server_node(survey: Survey) -> ServerNode | None:
     """Return the node with the best bandwidth to other nodes; None if no pairs were measured.
 
-    A node is not chosen if the node or its switch is certainly worse than the others.
+    A node is not chosen if the node or its switch is certainly worse than the rest.
     """
     maps = [node_map for node_map in survey.maps if node_map.measured.metric == _PAIR_BANDWIDTH]
     if not maps:
@@ -148,7 +148,7 @@ class _JudgedUnits:
 
 
 class _Judge:
-    """The judge of a fleet's units, who keeps the results for each metric.
+    """Judges the units of a fleet, and keeps the results for each metric.
 
     - `groups`: the number of the switch of each node; below 0 if it is not known.
     - `margin`: a relative difference that does not matter, as a logarithm.
@@ -318,7 +318,10 @@ def survey(fleet: NodeFleet, margin: float) -> Survey:
 
 
 def _certain(judged: Sequence[_JudgedUnits]) -> tuple[DeviatingUnit, ...]:
-    """Return the units that are certainly worse, corrected for the number of all judged units."""
+    """Return the units that are certainly worse.
+
+    P-values are corrected for the number of judged units.
+    """
     p = np.concatenate([np.zeros(0), *(units.deviations.p for units in judged)])
     adjusted = iter(holm(p).tolist())
     certain = []

@@ -27,7 +27,8 @@ def trend_of(
 ) -> Trend:
     """Return the trend of runs; by default the margin is the latest run's.
 
-    - `since`: the run whose level is the reference, or its number of runs before the latest one.
+    - `since`: the run whose level is the reference: its path, or how many runs it is before the
+      latest run.
 
     Raises AnalysisError: no run is complete, or the reference is not one of the runs.
     """
@@ -97,7 +98,7 @@ def accept_changes(trend: Trend, path: Path, reason: str) -> None:
 
 
 def latest_at(paths: Sequence[Path]) -> Run | None:
-    """Return the latest of the runs at paths, as `latest_of`; damaged runs are left out.
+    """Return the result of `latest_of` for the runs at paths; damaged runs are left out.
 
     Raises StoreError: a run is damaged, and the remaining runs are not a history.
     """
@@ -115,9 +116,10 @@ def latest_at(paths: Sequence[Path]) -> Run | None:
 
 
 def latest_of(runs: Sequence[Run]) -> Run | None:
-    """Return the latest run if all runs measured one platform, as in a history.
+    """Return the latest run of a history; None if the runs are not a history.
 
-    None for a single run, and for runs of several platforms, which are to be compared.
+    Runs are a history if at least two of them measured the first run's baseline. Runs of different
+    platforms are compared with each other instead.
     """
     again = [run for run in runs if runs[0].header.baseline in run.header.platforms]
     if len(again) < 2:
@@ -126,9 +128,10 @@ def latest_of(runs: Sequence[Run]) -> Run | None:
 
 
 def history_of(runs: Sequence[Run]) -> list[Path]:
-    """Return the paths of runs that are a history; for a single run, of the runs in its folder.
+    """Return the paths of the runs of a history.
 
-    Runs in this folder count if they belong to the same study and are not later.
+    For a single run, the history consists of the runs in its folder that belong to the same study
+    and are not later.
     """
     if len(runs) > 1:
         return [run.path for run in runs]

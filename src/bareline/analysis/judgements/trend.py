@@ -1,8 +1,7 @@
 """Metrics over many runs: all changes of their levels, and their present state.
 
-A run counts as one value. The launches of a run share its boot, its neighbours and its day. Only
-other runs show how much these change a value, so a change is judged by the differences between runs
-(`bareline.stats.history`).
+A run counts as one value. Its launches share the boot, the neighbours and the day, so only several
+runs show their effect. Changes are judged by differences between runs (`bareline.stats.history`).
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _SHOWN = ("layer", "unit", "better", "headline")
 
 
 class TrendVerdict(StrEnum):
-    """The result of a series: its present level compared with the reference, or why there is none.
+    """The result of a series: how its present level differs from the reference, or why it does not.
 
     - "nothing-found": a change is possible, but not visible.
     - "stable": the two halves of the runs are certainly equal within the margin.
@@ -60,10 +59,12 @@ class TrendVerdict(StrEnum):
 class TrendSeries:
     """One point of one metric on one platform over several runs.
 
-    - `medians`, `lo`, `hi`: one value per run in SI base units with a 95 % interval, or None.
+    - `medians`, `lo`, `hi`: for each run the median in SI base units and its 95 % interval, or
+      None.
     - `changes`: all changes, in the order of the runs.
-    - `present`: the present state by the certain changes; `likely`: also by the likely ones.
-    - `slope`: the change per run of a drifting series, above 1 is worse.
+    - `present`: the present state according to the certain changes.
+    - `likely`: the present state according to the certain and the likely changes.
+    - `slope`: the change per run of a drifting series; above 1 is worse.
     """
 
     platform: str
@@ -107,7 +108,7 @@ class TrendSeries:
 
 
 class TrendValue(TypedDict):
-    """The median of one run; with `file_date` its date is only the timestamp of imported files."""
+    """The median of one run; if `file_date`, `created` is only the timestamp of imported files."""
 
     run: str
     created: str
@@ -119,12 +120,12 @@ class TrendValue(TypedDict):
 
 
 class ChangeRow(TypedDict):
-    """A change of level that begins at `run`; its 95 % interval is `first_run` to `last_run`.
+    """A change of level; `run` is the first run of the new level.
 
-    - `ratio`: the level after the change over the level before it, above 1 is worse.
-    - `p`: the probability of a change as large as this in any series in one look, if nothing
-      changed.
-    - `accepted`: the reason why the change was accepted; null if it was not.
+    - `first_run`, `last_run`: the 95 % interval of `run`.
+    - `ratio`: the level after the change divided by the level before the change; above 1 is worse.
+    - `p`: the probability of finding a change as large as this in any series if nothing changed.
+    - `accepted`: why the change was accepted; null if it was not accepted.
     """
 
     run: str
@@ -143,10 +144,13 @@ class ChangeRow(TypedDict):
 class SeriesRow(TypedDict):
     """A row of ``trend``: a metric over runs, its changes, and its present state.
 
-    - `ratio`: the present level over the reference, above 1 is worse; null without a change.
-    - `reference`: the latest run with the reference's level.
-    - `first_of_new_level`, `changed`: run and facts of the last change between the two levels.
-    - `p`: the smallest p of the series; `slope`: the relative change per run of a drifting series.
+    - `ratio`: the present level divided by the reference level, above 1 is worse; null without a
+      change.
+    - `reference`: the latest run with the reference level.
+    - `first_of_new_level`: the first run after the last change between the two levels.
+    - `changed`: the facts that changed near that run.
+    - `p`: the smallest p of the series.
+    - `slope`: the relative change per run of a drifting series.
     - `autocorrelation`: the correlation of successive runs, 0 if none is found.
     """
 
@@ -198,7 +202,7 @@ class Trend:
 
     @property
     def dated_by_files(self) -> list[str]:
-        """The names of runs that are dated by timestamps of files, so perhaps in a wrong order."""
+        """The names of runs whose dates are timestamps of files; their order may be wrong."""
         return [run.name for run in self.runs if run.date.is_of_files]
 
     @cached_property
@@ -224,7 +228,7 @@ class Trend:
 
     @cached_property
     def keys(self) -> pl.DataFrame:
-        """The columns that distinguish series, with a row for each series of `series`."""
+        """The columns that identify a series; the rows are in the order of `series`."""
         columns = self._table.select(*_SERIES, *_SHOWN)
         return columns.unique(_SERIES, maintain_order=True)
 

@@ -1,8 +1,8 @@
-"""Claims about single trials of one platform: the number of trials in which something happened.
+"""Claims about single trials of one platform: the share of trials in which an event happened.
 
-"TCP's rates vary" and "segments are sent again" are not ratios of two platforms. A publication that
-lists its trials prints the share of trials in which it happened, and a run has its own share. The
-two shares are compared by their exact intervals, because ten trials determine a share only roughly.
+"TCP's rates vary" and "segments are sent again" are not ratios of two platforms. The share of
+trials with this event is computed for a publication that lists its trials, and for a run. The two
+shares are compared by their exact intervals, because ten trials determine a share only roughly.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TrialValues = Callable[[str, ClaimCheck], Sequence[Sequence[float]]]
 
 
 def proportion_of(check: ClaimCheck, groups: Iterable[Sequence[float]]) -> Proportion | None:
-    """Return in how many trials the checked event happened; None without any trial."""
+    """Return the share of trials in which the claimed event happened; None without trials."""
     hits = 0
     n = 0
     for values in groups:
@@ -41,8 +41,8 @@ def _hits(check: ClaimCheck, values: Sequence[float]) -> int:
 def judge_proportion(here: Proportion, printed: Proportion) -> ClaimStatus:
     """Judge whether an event happens as often as in the trials that a publication lists.
 
-    A single trial shows that the event happens. If it happens in no trial, the run must have enough
-    trials to exclude the printed share.
+    A single trial shows that the event happens. If the event happens in no trial, the answer is
+    "no" only if the run has enough trials to exclude the printed share.
     """
     low, high = here.interval()
     printed_low, printed_high = printed.interval()

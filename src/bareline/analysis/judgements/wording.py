@@ -1,7 +1,7 @@
 """Judge whether one measured ratio agrees with the words of a claim: its direction and its amount.
 
-Ratios in this module are turned so that above 1 agrees with the document. Amounts are compared on a
-log scale: half of a loss of 16 times is 4 times.
+Ratios in this module are inverted where necessary, so that above 1 agrees with the document.
+Amounts are compared on a log scale, on which 4 times is half of 16 times.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CONTRADICTED = 0.5
 
 
 class PrintedFor(StrEnum):
-    """Whether a printed effect is for the measured ranks and nodes, for different ones, or none."""
+    """Whether the ranks and nodes of a printed effect are measured, not measured or not printed."""
 
     HERE = "here"
     ELSEWHERE = "elsewhere"
@@ -31,7 +31,8 @@ class PrintedFor(StrEnum):
 class ClaimStatus(StrEnum):
     """Whether a run agrees with a claim of a publication.
 
-    - `WEAKER`, `STRONGER`: the same direction, but less or more than is printed.
+    - `WEAKER`: the direction is the same, but the amount is smaller than printed.
+    - `STRONGER`: the direction is the same, but the amount is larger than printed.
     - `PARTLY`: the programs disagree; the row shows how many programs vote yes.
     - `GIVEN`: the claimed effect is a parameter of the simulation.
     """
@@ -50,7 +51,7 @@ class ClaimStatus(StrEnum):
 class Effect:
     """The amount of the effect that a claim states.
 
-    - `low`, `high`: the range of the effect, in times; None for an end that the document does not
+    - `low`, `high`: the range of the effect as factors; None for an end that the document does not
       print.
     """
 
@@ -64,7 +65,7 @@ class Effect:
         return self.at is PrintedFor.HERE
 
     def over(self, first: Effect) -> Effect:
-        """Return the factor by which an effect grows from `first` to this one."""
+        """Return the factor by which this effect is larger than the effect `first`."""
         low = None
         if self.low and first.high:
             low = self.low / first.high
@@ -95,8 +96,9 @@ def judge(
     """Judge a ratio that must be above 1.
 
     - `effect`: the amount that the document states; None if it states only a direction.
-    - `margin`: ratios within 1 + margin are equal.
-    - `ties`: a ratio equal to 1 also satisfies the claim ("fastest": nothing is certainly faster).
+    - `margin`: a ratio up to 1 + margin counts as equal to 1.
+    - `ties`: a ratio equal to 1 also satisfies the claim: the "fastest" platform may be as fast as
+      another.
     """
     lo, hi = _ends_of(toward)
     equal = 1 + margin

@@ -1,9 +1,10 @@
 """Boots: the independent units in the comparison of two platforms.
 
 A record contains the number of the boot in which its platform ran. Launches of one boot are not
-independent. So a boot counts as one value in every test and interval, and a test exchanges whole
-boots between two platforms. Six boots are needed for enough different exchanges. With fewer boots,
-the launch is the unit, and the result is valid for the measured boots only.
+independent. So a boot counts as one value in every test and interval, and a permutation test
+exchanges whole boots between two platforms. Six boots are needed for enough different exchanges.
+With fewer boots, each launch counts as one value, and the result is valid for the measured boots
+only.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ class Boots:
 
     - `groups`: the number of each block's group; the blocks of a group are one value. Each block is
       a group of its own if no launch has a boot number, or if there are too few boots.
-    - `count`: the number of independent boots, the smaller one of the two platforms; None if no
-      launch has a boot number.
+    - `count`: the number of independent boots of the platform that has fewer; None if no launch has
+      a boot number.
     - `few`: there are so few boots that the claims are valid for the measured boots only.
     """
 
@@ -46,8 +47,8 @@ class Boots:
     ) -> Boots:
         """Return the boots of two platforms.
 
-        - `paired`: the platforms have common blocks, and only these count; if false, the boots of
-          each platform are counted in its own blocks.
+        - `paired`: the platforms have common blocks, and only boots in common blocks count. If
+          false, all boots of each platform count.
         """
         blocks = cube.values.shape[-1]
         alone = np.arange(blocks)

@@ -1,4 +1,4 @@
-"""All values of some runs as one array by platform, point and block."""
+"""All values of some runs in one array with the axes platform, point and block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The date of a run: its start, or for an imported run the time when its outputs were measured."""
+"""The date of a run: its start, or the time of measurement of an imported run's outputs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RunDate:
 
     @property
     def moment(self) -> datetime:
-        """The date as a moment; a date without a time zone counts as UTC."""
+        """The date as a `datetime`; a date without a time zone counts as UTC."""
         moment = datetime.fromisoformat(self.text)
         if moment.tzinfo:
             return moment
@@ -41,7 +41,7 @@ class RunDate:
 
 
 def date_of(run: Run) -> RunDate:
-    """Return the date of a run: the start of a measured run, or of an imported run's first trial.
+    """Return the date of a run: its start, or the start of the first trial of an imported run.
 
     An imported run whose trials have no dates gets the date of its import.
     """
@@ -57,7 +57,7 @@ def date_of(run: Run) -> RunDate:
 
 
 def _least_certain_source(run: Run) -> DateSource:
-    """Return the least certain source that any platform names for its dates."""
+    """Return the least certain source of dates among the facts of all platforms."""
     named: set[str] = set()
     for facts in run.facts().values():
         sources = str(facts.get(DATED_FACT, DateSource.FILE))

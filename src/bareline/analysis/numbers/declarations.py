@@ -1,8 +1,8 @@
-"""The unit and the good direction of each metric, from the headers of runs: equal in all runs.
+"""Find for each metric one unit and one good direction that are valid in all runs.
 
 If runs declare a metric in different units of one dimension, their values are converted. Units of
-different dimensions are an error. So is a metric that is better lower in one run and better higher
-in another run, because a ratio of such values has no meaning.
+different dimensions are an error. Different good directions ("lower is better" in one run, "higher
+is better" in another) are also an error, because a ratio of such values has no meaning.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Declared:
 
 
 def declarations(runs: Sequence[Run]) -> tuple[pl.DataFrame, list[Factors]]:
-    """Return the meaning of each metric, and factors that convert each run's values to its unit.
+    """Return the unit and direction of each metric, and factors that convert runs to this unit.
 
     The table has a row per probe and metric: probe, metric, layer, title, unit, better, detail,
     headline. The list has for each run the factors that are not 1.
@@ -79,7 +79,10 @@ def _metrics(runs: Sequence[Run]) -> dict[tuple[str, str], list[_Declared]]:
 
 
 def _unit(probe: str, metric: str, declared: Sequence[_Declared]) -> str:
-    """Return the common unit of a metric: a base unit if any run uses a base unit."""
+    """Return the common unit of a metric.
+
+    A base unit if any run uses one, else the first run's unit.
+    """
     chosen = declared[0]
     for in_run in declared:
         if in_run.unit in BASE_UNITS:

@@ -1,7 +1,7 @@
 """The digest of a run for histories: its medians, facts and date, cached by the run's content.
 
-A completed run does not change any more. So its digest is computed once and cached by the hash of
-the run's files. The history of a thousand runs then reads a thousand small files.
+A completed run does not change any more. So its digest is computed once and stored in the cache
+under the hash of the run's files. The history of a thousand runs then reads a thousand small files.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _Column = list[str | bool | int | Annotated[float, Field(allow_inf_nan=False)] |
 @with_config(ConfigDict(strict=True))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Content:
-    """The content of a run's digest in the cache."""
+    """The content of a run's digest, which is stored in the cache."""
 
     created: str
     date: str
@@ -66,7 +66,7 @@ _SCHEMA: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Incomplete:
-    """A run that cannot be a part of a history, with the reason."""
+    """A run that cannot be a part of a history, and the reason."""
 
     path: Path
     why: str
@@ -190,7 +190,7 @@ def _digest(path: Path, content: _Content) -> RunDigest:
 
 
 def read_digests(paths: Sequence[Path]) -> tuple[list[RunDigest], list[Incomplete]]:
-    """Return the digests of runs, the oldest first, and the runs that have none."""
+    """Return the digests of runs, the oldest first, and the runs without a digest."""
     # `nights/*` also gives the file of acceptances.
     digests = []
     for path in paths:

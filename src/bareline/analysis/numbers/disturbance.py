@@ -22,9 +22,10 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES
 class Disturbed:
     """The number of disturbed trials among the measured trials.
 
-    - `trials`: the number of measured trials; `disturbed`: the number of disturbed trials.
+    - `trials`: the number of measured trials.
+    - `disturbed`: the number of disturbed trials.
     - `left_out`: the number of disturbed trials that are not used.
-    - `kinds`: the number of trials for each kind of disturbance, by its words.
+    - `kinds`: the number of trials for each kind of disturbance; the key is the kind in words.
     """
 
     trials: int
@@ -44,8 +45,8 @@ def disturbed_trials(records: Records) -> Disturbed:
 def without_disturbed_trials(records: Records) -> tuple[Records, Disturbed]:
     """Return the records without disturbed trials, and the numbers of disturbed trials.
 
-    If a case of a platform would have fewer than six launches left, none of its launches is
-    excluded; the disturbed launches then only widen its interval.
+    If fewer than six launches of a case would remain on a platform, none of the case's launches is
+    excluded. The disturbed launches then only widen the case's interval.
     """
     seen = disturbed_trials(records)
     if not seen.disturbed:

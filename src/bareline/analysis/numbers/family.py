@@ -1,10 +1,10 @@
 """Test all claims as one family: claims on points, on means over points, and on lost launches.
 
-Measurements in common blocks are tested by exchanging the platforms' names in whole boots, for all
-points and means at once. Launches of separate runs are first paired by their order; a difference
-that noise may explain is then not certain. A launch is lost if it exceeded a time limit; the
-numbers of lost launches are tested in the same family. The probability that any claim of the family
-is false is at most 5 %.
+Measurements in common blocks are tested by exchanging the platforms' names in whole boots (a
+permutation test), for all points and means at once. Launches of separate runs are first paired by
+their order; a difference that noise may explain is then not certain. A launch is lost if it
+exceeded a time limit; the numbers of lost launches are tested in the same family. The probability
+that any claim of the family is false is at most 5 %.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Family:
     - `means`: the mean of each pair and group; None if fewer than two points have a ratio, or if
       there are too few launches.
     - `exchanged`: the smallest number of blocks, boots or pairs of launches in a test.
-    - `short`: the platforms with too few possible exchanges for any certain row.
+    - `short`: the platforms with so few possible exchanges that no row can become certain.
     - `needed`: the number of blocks, boots or pairs of launches that the platforms in `short` need;
       0 if `short` is empty.
     """
@@ -103,7 +103,7 @@ def family_wise(
 
 
 def _at_points(members: Sequence[Members], tests: WithLosses) -> Discoveries:
-    """Return the p-values and the sides that lost more, at all points of each pair."""
+    """Return for all points of each pair the p-values and the side that lost more launches."""
     points = []
     by_loss = []
     for member, p_of_pair, loss_of_pair in zip(members, tests.p, tests.by_loss, strict=True):
@@ -118,7 +118,7 @@ def _members(
     groups: Sequence[Sequence[Points]],
     weights: Sequence[FloatCube],
 ) -> list[Members]:
-    """Return the members of the family, which are tested points and means, for each pair."""
+    """Return for each pair the members of the family: the tested points and means."""
     members = []
     for pair, mask, groups_of_pair, weight in zip(pairs, tested, groups, weights, strict=True):
         members.append(Members(pair, mask, groups_of_pair, weight))
@@ -127,7 +127,7 @@ def _members(
 
 @dataclass(frozen=True, slots=True)
 class _Exchange:
-    """The p-values of members by exchanging blocks: the smallest of all interim analyses.
+    """The p-values of a permutation test of blocks: for each member the smallest of all looks.
 
     - `exchanged`: for each platform the number of blocks that were exchanged.
     """
@@ -157,13 +157,13 @@ def _exchange(
 
 
 def _of_all(p: FloatCube, families: Sequence[_Exchanged], alpha: float) -> FloatCube:
-    """Return the p-values of a family, corrected for all families; a look spends `alpha`."""
+    """Return p-values corrected for the number of families and looks; this look spends `alpha`."""
     return p * len(families) * (stats.CERTAIN_ALPHA / alpha)
 
 
 @dataclass(frozen=True, slots=True)
 class _Together:
-    """Members whose blocks are exchanged together, with their values one after the other."""
+    """Members whose blocks are exchanged together; their values follow one another in arrays."""
 
     members: Sequence[Members]
     blocks: IntCube
@@ -194,7 +194,7 @@ class _Together:
 
 
 def _beyond_noise(members: Sequence[Members], p: Sequence[FloatCube]) -> list[FloatCube]:
-    """Return p-values of at most 1; 1 if the noise of two separate runs may explain the member."""
+    """Return p-values of at most 1; 1 for a member that noise of two separate runs may explain."""
     limited = []
     for member, p_of_pair in zip(members, p, strict=True):
         explained = ~np.isnan(p_of_pair) & member.within_noise()
@@ -245,7 +245,7 @@ def discoveries(
 
 
 def _discoveries_of_losses(p: FloatCube, least: FloatCube) -> FloatCube:
-    """Return the q-values of lost launches; tests that cannot be significant are left out."""
+    """Return the q-values of lost launches; tests that can never be significant are left out."""
     could_be_certain = least <= stats.LOST_ALPHA
     testable = np.where(could_be_certain, p, np.nan)
     return stats.false_discovery(testable)
@@ -325,9 +325,9 @@ def _families(
     - `exact`: also include pairs without noise.
     - `apart`: also include pairs of separate runs, whose launches are paired by their order.
 
-    Blocks that share a boot in any pair are in one group. This can leave a pair fewer than six
-    groups, although its own boots make more. Then pairs with different boots are separate families,
-    so that a pair with few boots does not limit the remaining pairs.
+    Blocks that share a boot in any pair are in one group. A pair may then have fewer than six
+    groups, although its own boots would give more. In this case pairs with different boots are
+    separate families, so that a pair with few boots does not limit the remaining pairs.
     """
     numbers = []
     for number, pair in enumerate(pairs):
@@ -370,7 +370,7 @@ def _is_exchanged(pair: PlatformPair, *, exact: bool, apart: bool) -> bool:
 
 
 def _enough(pair: PlatformPair, common: IntCube) -> bool:
-    """Whether the common groups leave a pair six groups, or as many as its own boots make."""
+    """Whether a pair has six of the common groups, or as many groups as its own boots make."""
     blocks = pair.exchanged_blocks
     alone = np.unique(pair.boots.groups[blocks]).size
     joint = np.unique(common[blocks]).size
@@ -378,7 +378,7 @@ def _enough(pair: PlatformPair, common: IntCube) -> bool:
 
 
 def _share_least(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCube) -> None:
-    """Replace each p-value by its value in `joint` if that is smaller; NaN counts as no value."""
+    """Replace each p-value by its value in `joint` if that is smaller or the p-value is NaN."""
     looked = [np.empty(0)] * len(parts)
     for number in numbers:
         looked[number] = parts[number]

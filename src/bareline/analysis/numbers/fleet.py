@@ -1,8 +1,8 @@
 """Measurements of every node and every pair of nodes of a fleet, as arrays.
 
 The points of a fleet probe's samples name a node, or a node and its peer. Values are stored as
-logarithms and larger means worse, whatever the metric's direction; so a difference of two values is
-the logarithm of a factor.
+logarithms. A larger value is worse for every metric, so that a difference of two values is the
+logarithm of a factor.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class FleetMetric:
     """One metric of a probe over a fleet.
 
     - `units`: the name of the node, or the names of the two nodes, of each row.
-    - `ends`: the same nodes as indices, shape (rows, 1 or 2).
+    - `ends`: the nodes in `units` as indices, shape (rows, 1 or 2).
     - `values`: logarithms of shape (rows, launches), larger is worse; NaN if a launch has no value.
     """
 
@@ -114,7 +114,7 @@ def _fleet(platform: str, rows: pl.DataFrame, facts: Mapping[str, Scalar]) -> No
 
 
 def _natural(name: str) -> list[tuple[str, int]]:
-    """Return a sort key that puts n2 before n10."""
+    """Return a sort key that orders numbers in names by value: n2 comes before n10."""
     parts = []
     for word, digits in re.findall(r"(\D*)(\d+|$)", f"{name} "):
         parts.append((word, int(digits or -1)))
@@ -126,7 +126,8 @@ def _measured(
 ) -> FleetMetric:
     """Return one metric of a fleet as an array.
 
-    - `units`: the node or nodes of each point; `numbers`: the number of each node.
+    - `units`: the node or nodes of each point.
+    - `numbers`: the number of each node.
     """
     first = rows.row(0, named=True)
     sign = 1.0

@@ -2,8 +2,9 @@
 
 Two ranks on one node communicate through memory, and on two nodes through a network. This
 difference is not the cost of a platform. So nodes, ranks per node, threads per rank and pinning
-must be equal, unless the study permits different ones (``layouts = "any"``); then a caveat and the
-sentence report the difference. Each layout that a platform measured is a separate case.
+(the layout) must be equal, unless the study permits different layouts (``layouts = "any"``). A
+caveat and the sentence then report the difference. Each layout that a platform measured is a
+separate case.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Frames(NamedTuple):
         return texts
 
     def with_cases(self, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Frames:
-        """Apply `change` to all frames that have the columns of a case."""
+        """Return the frames after `change` of every frame that has the columns of a case."""
         planned = self.planned
         if planned is not None:
             planned = change(planned)
@@ -119,7 +120,10 @@ Text = dict[tuple[str, str], str]
 
 
 def name_cases(frame: pl.DataFrame, texts: Text) -> pl.DataFrame:
-    """Name cases by their texts and pinning; profiled cases have the parameter ``profile=true``."""
+    """Name cases by their parameters and pinning.
+
+    Profiled cases have the parameter ``profile=true``.
+    """
     keys = {"probe": pl.String, "params": pl.String, "pinning": pl.String, "profile": pl.Boolean}
     names = []
     different = frame.select(*keys).unique()
@@ -158,7 +162,7 @@ def layouts(trials: pl.DataFrame) -> pl.DataFrame:
 
 @cache
 def unlike_text(layout: str | None, base_layout: str | None) -> str:
-    """Describe how two layouts differ; empty if they are equal, or if either is unknown."""
+    """Describe how two layouts differ; empty if they are equal or if one is unknown."""
     if layout is None:
         return ""
     if base_layout is None:
@@ -181,9 +185,10 @@ def _layout_words(layout: Layout, *, with_pinning: bool) -> str:
 
 
 def split_trials(trials: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame:
-    """Return trials whose cases have the nodes and threads on which the trials ran.
+    """Return trials in which each case has the nodes and threads of the layout that was used.
 
-    A study may name the nodes for a case. Its launches on named nodes become additional blocks.
+    A study may name the nodes for a case. The case's launches on named nodes become additional
+    blocks.
 
     - `split`: the cases with several layouts, from `split_of`.
     """
@@ -199,7 +204,8 @@ def split_trials(trials: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame:
 def split_cases(frame: pl.DataFrame, split: pl.DataFrame, *more: str) -> pl.DataFrame:
     """Return a frame in which each row of a split case appears once for each of its layouts.
 
-    - `more`: columns by which rows are joined with `split`, in addition to the columns of a case.
+    - `more`: additional columns, after the columns of a case, by which rows are joined with
+      `split`.
     """
     joined = frame.join(split, on=[*CASE, *more], how="left", maintain_order="left")
     return joined.with_columns(
@@ -210,9 +216,10 @@ def split_cases(frame: pl.DataFrame, split: pl.DataFrame, *more: str) -> pl.Data
 
 
 def split_of(trials: pl.DataFrame) -> pl.DataFrame:
-    """Return the cases whose layout changed on a platform, as when a run continued on other nodes.
+    """Return the cases that one platform ran in several layouts.
 
-    Such a case is split on every platform, so that equal layouts are still compared. The result has
+    The layout changes, for example, if a run is continued on a different number of nodes. Each of
+    these cases is split on every platform, so that equal layouts are still compared. The result has
     the columns of a case, each layout of the case on any platform, and the nodes, threads and
     parameters (with the pinning) of that layout.
     """

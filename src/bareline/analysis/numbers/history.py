@@ -1,8 +1,8 @@
-"""The medians of many runs in one table, in which equal rows of two runs are the same quantity.
+"""The medians of many runs in one table; rows of two runs with equal names are the same quantity.
 
-The latest run defines each metric. Values of another run are left out if their unit cannot be
-converted, or if their good direction is the opposite one. `RunHistory.differences` names such
-values, and also parameters that were replaced.
+The latest run defines the unit and the good direction of each metric. Values of an earlier run are
+left out if their unit cannot be converted or their good direction is the opposite.
+`RunHistory.differences` names the values that were left out, and parameters that were replaced.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class RunHistory:
 
     - `table`: the columns of `ROW`, and the number of the run as "run".
     - `incomplete`: the runs that the history cannot contain.
-    - `differences`: sentences on studies, units and parameters that differ between runs.
+    - `differences`: sentences about studies, units and parameters that differ between runs.
     """
 
     runs: tuple[RunDigest, ...]
@@ -65,7 +65,7 @@ def history_from(runs: Sequence[RunDigest], incomplete: Sequence[Incomplete]) ->
 
 
 def _with_case_texts(table: pl.DataFrame, runs: Sequence[RunDigest]) -> pl.DataFrame:
-    """Name cases so that equal texts mean equal parameters, whatever the runs' defaults were."""
+    """Name cases so that equal texts mean equal parameters, also if the runs' defaults differ."""
     cases = table.select("run", "probe", "params").unique(maintain_order=True)
     texts_of_runs: list[list[CaseText]] = [[] for _ in runs]
     for run, probe, params in cases.iter_rows():
@@ -135,7 +135,7 @@ def _with_one_meaning(
 ) -> tuple[pl.DataFrame, list[str]]:
     """Convert the values of each metric to one unit.
 
-    Returns the table, and sentences on values that were left out.
+    Returns the table, and sentences about values that were left out.
     """
     metrics = _metrics(table)
     newest = _newest_meanings(metrics)
@@ -168,7 +168,7 @@ def _with_one_meaning(
 
 
 def _contradiction(earlier: _Meaning, newest: _Meaning) -> str:
-    """Return why the values of an earlier run are another quantity; empty if they are not."""
+    """Return why an earlier run's values are a different quantity; empty if they are the same."""
     if conversion(earlier.unit, newest.unit) is None:
         return f"is in {earlier.unit} there, not in {newest.unit}"
     if earlier.better != newest.better:
@@ -217,7 +217,7 @@ def _studies(runs: Sequence[RunDigest]) -> Iterator[str]:
 
 
 def _replaced_cases(table: pl.DataFrame, runs: Sequence[RunDigest]) -> Iterator[str]:
-    """Yield a sentence for each probe whose cases differ completely from a later run on."""
+    """Yield a sentence for each probe and platform whose cases a later run replaced completely."""
     cases = table.select("run", "platform", *CASE).unique(maintain_order=True)
     by_probe: dict[tuple[str, str], _CasesOfRuns] = {}
     for row in cases.iter_rows(named=True):

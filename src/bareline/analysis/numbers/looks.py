@@ -1,6 +1,7 @@
 """The planned interim analyses ("looks") of a run, and how many of them it has reached.
 
-A look tests the blocks measured so far, and spends a part of the error of 5 %.
+A look tests the blocks measured so far. The permitted error probability of 5 % is divided among the
+looks: each look "spends" a part of it.
 """
 
 from __future__ import annotations
@@ -32,19 +33,19 @@ class Looks:
 
     @property
     def spending(self) -> tuple[float, ...]:
-        """The error that each planned look spends."""
+        """The error probability that each planned look spends."""
         return spending(len(self.planned))
 
     @property
     def spent(self) -> float:
-        """The error that all looks spend together."""
+        """The error probability that all looks spend together."""
         if self.planned:
             return sum(self.spending)
         return stats.CERTAIN_ALPHA
 
     @property
     def taken(self) -> tuple[tuple[int | None, float], ...]:
-        """The number of blocks (None for all) and the error, of each look that was made."""
+        """The number of blocks (None: all) and the error probability of each look that was made."""
         if not self.planned:
             return ((None, stats.CERTAIN_ALPHA),)
         looks = zip(self.planned, self.spending, strict=True)
@@ -74,9 +75,10 @@ class Looks:
 def _complete_blocks(trials: pl.DataFrame, looks: Sequence[int]) -> int:
     """Return the number of completely measured blocks.
 
-    The last block of an interrupted run lacks trials. If the block counted, chance would decide
-    which rows include it. A block is complete if it has all cases of the block before, except the
-    cases that failed there (a run may give them up) and those that a look ended as decided.
+    The last block of an interrupted run lacks trials. If this block counted, chance would decide
+    which rows include it. A block is complete if it has all cases of the block before. Cases may be
+    missing if they failed in the block before (a run may give them up), or if a look ended them as
+    decided.
     """
     if trials.is_empty():
         return 0

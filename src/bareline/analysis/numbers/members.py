@@ -1,6 +1,6 @@
 """The members of a family of claims: the points of a pair of platforms, and means over points.
 
-For each member, the numbers of launches lost to time limits are also tested.
+For each member, a second test compares the numbers of launches that exceeded a time limit.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Mean:
     - `n`: the number of values that the mean is based on: blocks, or boots if launches share a
       boot.
     - `p`: the p-value of the mean, adjusted for the whole family.
-    - `lost`, `base_lost`: launches that exceeded their time limit, of the platform and the
-      baseline.
+    - `lost`: the number of the platform's launches that exceeded their time limit.
+    - `base_lost`: the number of the baseline's launches that exceeded their time limit.
     - `by_loss`: 1 or -1 if the lost launches alone make the mean certainly worse or better, else 0.
     - `verdict`: undecided until `bareline.analysis.judgements.decide` sets it; a mean is either
       certain or undecided, never likely.
@@ -47,7 +47,7 @@ class Mean:
 
 
 class Members:
-    """The members of one pair: its tested points, then the means over groups of these points."""
+    """The members of a pair of platforms: tested points, then means over groups of these points."""
 
     def __init__(
         self, pair: PlatformPair, tested: BoolCube, groups: Sequence[Points], weight: FloatCube
@@ -75,7 +75,7 @@ class Members:
         return self.rows.size + len(self._averaged)
 
     def blank(self) -> FloatCube:
-        """Return a p-value for every member: 0 for a pair without noise, else NaN."""
+        """Return p-values before any test: 0 for all members of a pair without noise, else NaN."""
         return np.full(self.size, self.pair.blank_p)
 
     def _with_means(self, points: FloatCube, mean: Callable[[Points], Any]) -> FloatCube:
@@ -97,7 +97,7 @@ class Members:
         """Return the differences of all members in groups of blocks, as an array (members, groups).
 
         - `blocks`: the group of each block; the blocks of a group are exchanged together.
-        - `until`: the number of a run's first blocks to use, as in an interim analysis; None: all.
+        - `until`: use only this number of first blocks, for an interim analysis; None: all blocks.
         """
         differences = self.pair.differences_until(until)
         return self._means_over(stats.collapsed(differences, blocks))
@@ -121,11 +121,11 @@ class Members:
     def weight(self) -> FloatCube:
         """The factor of each member's test statistic, which is larger for means.
 
-        A mean represents many points. Among fifty noisy points, the largest is often as extreme as
-        their mean, by some exchange of six blocks. The factor is the sixth root of the number of
-        points. With 5 % of noise, the probability that a mean of fifty points, each 5 % slower,
-        becomes certain rises from 82 to 99 %. For a loss at a single point it falls by 1 %
-        (simulated).
+        A mean represents many points. Under some exchange of six blocks, the largest of fifty noisy
+        points is often as extreme as their mean. So the factor of a mean is the sixth root of the
+        number of points. Example (simulated): fifty points are 5 % slower, with 5 % of noise. The
+        probability that their mean becomes certain rises from 82 to 99 %. The probability that a
+        loss at a single point becomes certain falls by 1 %.
         """
 
         def of_mean(points: Points) -> float:
@@ -141,7 +141,7 @@ class Members:
         return values
 
     def means(self, p: FloatCube, by_loss: IntCube) -> list[Mean | None]:
-        """Return the mean over each group, None for a group without one.
+        """Return the mean over each group; None for a group without a mean.
 
         - `p`, `by_loss`: the results of the tests, for all members.
         """
@@ -155,7 +155,10 @@ class Members:
         return means
 
     def _mean(self, points: Points, p: float, by_loss: int) -> Mean | None:
-        """Return the mean over points; None if either platform has no value of the points."""
+        """Return the mean over points.
+
+        The result is None if one of the platforms has no value of these points.
+        """
         pair = self.pair
         interval = self._interval(points)
         if finite(interval.ratio) is None:
@@ -206,7 +209,10 @@ class Members:
         return _MeanRatio.of_logs(np.array(logs), launches)
 
     def _exact_interval(self, points: Points) -> _MeanRatio:
-        """Return the mean ratio of points without noise; its interval is the models' error."""
+        """Return the mean ratio of points without noise.
+
+        Its interval is the error of the models.
+        """
         ratios = self.pair.ratio
         figures = [ratios.ratio[points], ratios.lo[points], ratios.hi[points]]
         logs = np.log(figures)
@@ -214,7 +220,7 @@ class Members:
         return _MeanRatio.of_logs(np.nanmean(logs, axis=-1), fewest)
 
     def lost_shares(self) -> _LostShares:
-        """Return for all members the share of launches that each of the two platforms lost.
+        """Return for all members the share of launches that each platform lost.
 
         Points of one case that were lost in the same launches count as one test.
         """
@@ -250,7 +256,8 @@ class _MeanRatio(NamedTuple):
 class _LostShares(NamedTuple):
     """The share of lost launches in each block, for all members of a pair and both platforms.
 
-    - `patterns`: equal for members that were lost in the same launches of one case.
+    - `patterns`: a key for each member; members of one case that lost the same launches have equal
+      keys.
     """
 
     platform: FloatCube
@@ -276,13 +283,13 @@ def with_losses(
 ) -> WithLosses:
     """Combine p-values of measured values with the tests of lost launches.
 
-    If any loss could be certain by its number alone, the error is divided between the two kinds of
-    test.
+    If the number of lost launches alone could make any row certain, the error probability is
+    divided between the two kinds of test.
 
     - `p`: the p-values of measured values, which are compared with `alpha`.
-    - `adjust`: returns p-values of losses adjusted for their number, from the p-values and the
-      smallest possible ones.
-    - `spent`: the error that the p-values spend at `alpha`, if it differs from `alpha`.
+    - `adjust`: returns the p-values of losses, adjusted for the number of tests. Its arguments are
+      the p-values and the smallest possible p-values.
+    - `spent`: the error probability that the p-values spend at `alpha`, if it differs from `alpha`.
     - `looks`: the number of interim analyses of the data.
     """
     tests = _loss_tests(members)
@@ -310,7 +317,7 @@ class _LossTests:
 
     - `p`: the p-values; NaN for a member without a lost launch.
     - `least`: the smallest possible p-values.
-    - `worse`: the side that lost more: 1 for the platform, -1 for the baseline, else 0.
+    - `worse`: 1 if the platform lost more launches, -1 if the baseline did, else 0.
     - `first`: for each member the number of the first member with the same pattern of losses.
     """
 
@@ -320,7 +327,7 @@ class _LossTests:
     first: IntCube
 
     def adjusted(self, adjust: Callable[[FloatCube, FloatCube], FloatCube]) -> FloatCube:
-        """Return the p-values, adjusted for the number of different patterns of losses."""
+        """Return the p-values, adjusted for the number of different patterns of lost launches."""
         numbers = np.arange(self.first.size)
         different = np.flatnonzero(self.first == numbers)
         adjusted = np.full(self.first.size, np.nan)
@@ -370,7 +377,7 @@ def _has_losses(pair: PlatformPair) -> bool:
 
 
 def _first_of_each(patterns: Sequence[bytes]) -> IntCube:
-    """Return for each pattern the number of the first pattern that is equal to it."""
+    """Return for each pattern the index of the first equal pattern."""
     first: dict[bytes, int] = {}
     for number, pattern in enumerate(patterns):
         first.setdefault(pattern, number)

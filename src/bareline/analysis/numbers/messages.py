@@ -1,8 +1,8 @@
-"""The time of messages: a start-up time, the time of the bytes, and the steps of a tree.
+"""Compute the time of messages from a start-up time, the time of the bytes and the steps of a tree.
 
 Explanations of losses and predictions of programs use only these functions, so that both divide a
-measured time in the same way. A time between two measured sizes is interpolated linearly; beyond
-the largest size the last line is extended.
+measured time in the same way. A time between two measured sizes is interpolated linearly. Beyond
+the largest size, the line through the last two sizes is extended.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ Times = Sequence[float] | npt.NDArray[np.float64]
 def time_at(sizes: Times, times: Times, size: float) -> float:
     """Return the time of a message of `size` bytes in s.
 
-    - `sizes`: measured sizes in bytes, ascending; `times`: their times in s.
+    - `sizes`: measured sizes in bytes, ascending.
+    - `times`: the times of these sizes in s.
     """
     count = len(sizes)
     if count == 1 or size <= sizes[0]:

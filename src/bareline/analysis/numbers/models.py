@@ -5,8 +5,8 @@ calibrated platform contain the error of its model against the calibration's mea
 error, not a spread, is the interval of a simulated value; if the error is unknown, the value has no
 interval.
 
-A hypervisor that translates every instruction computes tens to hundreds of times slower than the
-hardware below it, so the ratio does not show the cost of a cloud. Such values are in the tables,
+A hypervisor that translates every instruction makes computation tens to hundreds of times slower.
+The ratio to real hardware then does not show the cost of a cloud. Tables contain these values
 without a verdict.
 """
 
@@ -33,9 +33,10 @@ _ERROR = "sim.calibration_error_ratio"
 
 
 def is_emulated(facts: Mapping[str, Scalar], caveats: Iterable[Caveat] = ()) -> bool:
-    """Whether a processor is emulated, by its platform's facts or by its trials' caveats.
+    """Whether a processor is emulated, according to its platform's facts or its trials' caveats.
 
-    An imported run has no facts; a measurement of one platform alone has no caveats.
+    Two sources are needed: an imported run has no facts, and a measurement of a single platform has
+    no caveats.
     """
     if facts.get("cpu.emulated") is True:
         return True
@@ -56,8 +57,8 @@ def unlike_processors(
 ) -> BoolCube:
     """Return the points that are not compared because a processor is emulated.
 
-    With a real baseline, a run launches an emulated processor only twice. In a run with a real
-    baseline, two emulated platforms are therefore not compared either.
+    If the baseline is real hardware, a run launches an emulated processor only twice. Two emulated
+    platforms of such a run are therefore not compared either.
 
     - `points`: the points of the pair's values.
     """
@@ -87,7 +88,7 @@ def model_errors(records: Records) -> Mapping[str, float]:
 class SimulatedPair(PlatformPair):
     """Two simulated platforms; the interval of a ratio is the sum of the two models' errors.
 
-    There is no interval if either error is unknown.
+    There is no interval if one of the errors is unknown.
     """
 
     exact = True
@@ -98,7 +99,7 @@ class SimulatedPair(PlatformPair):
         self.bounded = not np.isnan(error)
 
     def ratios(self, *, confidence: float = 0.95) -> stats.Ratio:
-        """Return the ratio of every point; its interval is the models' error."""
+        """Return the ratio of every point; its interval is the sum of the models' errors."""
         worse = stats.summarize(self._worse)
         than = stats.summarize(self._than)
         there = (worse.n > 0) & (than.n > 0)

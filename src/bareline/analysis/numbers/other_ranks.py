@@ -19,7 +19,7 @@ _Ranks = dict[tuple[str, ...], tuple[int, ...]]
 
 
 def other_ranks_text(table: pl.DataFrame, summary: pl.DataFrame, pair: PlatformPair) -> pl.Series:
-    """Return for each row how the numbers of ranks differ; empty if they do not."""
+    """Return for each row how the numbers of ranks differ; empty if they do not differ."""
     ranks = _ranks_of(summary, pair.platform)
     base_ranks = _ranks_of(summary, pair.baseline)
     reasons = {}

@@ -20,9 +20,9 @@ from bareline.vocabulary.model import Layer
 
 
 def of_launches(values: FloatCube, begins: IntCube) -> FloatCube:
-    """Return the mean of the points of each launch, shape (cases, blocks).
+    """Return for each launch of a case the mean over its points, shape (cases, blocks).
 
-    The mean of a point over all launches is first subtracted from its values.
+    Before, each point's mean over all launches is subtracted from the point's values.
 
     - `begins`: the first row of each case in `values`.
     """
@@ -51,9 +51,9 @@ _LIKE_NO_OTHER = -1
 
 
 def _kinds_of_noise(cube: Cube) -> IntCube:
-    """Return a number for each point; points with equal layer and headline mark have equal numbers.
+    """Return a number for each point; points with the same kind of noise have equal numbers.
 
-    Points with equal numbers are assumed to have the same kind of noise.
+    This is assumed of points that have the same layer and are both headline points, or both not.
     """
     kinds = cube.points.select("layer", "headline").to_struct("kind")
     numbers = kinds.rank("dense").cast(pl.Int64)
@@ -73,7 +73,8 @@ class PlatformPair:
     For rates the baseline is the numerator, so that for every metric a ratio above 1, or a
     difference above 0, is worse.
 
-    - `here`, `there`: the launches of the platform, and of the baseline.
+    - `here`: the launches of the platform.
+    - `there`: the launches of the baseline.
     - `noiseless`: the platforms that return the same value in every block.
     - `exact`: neither platform has noise, so that there is no test and no smallest number of
       launches.
@@ -118,9 +119,10 @@ class PlatformPair:
 
     @property
     def exchanged_blocks(self) -> BoolCube:
-        """The blocks in which both platforms were tried.
+        """The blocks in which both platforms were launched.
 
-        If there are none, the blocks of launches that were paired by their order.
+        If there are no common blocks, these are the blocks of launches that were paired by their
+        order.
         """
         if self.paired:
             return self.here.launched.blocks & self.there.launched.blocks
@@ -164,8 +166,8 @@ class PlatformPair:
     def _floor(self) -> FloatCube:
         """The smallest log-ratio that a lost launch can have; 0 if the launch has no bound.
 
-        A launch is lost if it exceeded its time limit. The bound is the limit over the duration of
-        the other platform's launch in the same block.
+        A launch is lost if it exceeded its time limit. The bound is the limit divided by the
+        duration of the other platform's launch in the same block.
         """
         floor = np.zeros(self.here.values.shape)
         self._raise_floor(floor, self.here, self.there)
@@ -173,7 +175,7 @@ class PlatformPair:
         return floor
 
     def _raise_floor(self, floor: FloatCube, side: Side, other: Side) -> None:
-        """Write to `floor` the bounds of the lost launches of `side`, if the work is fixed."""
+        """Write to `floor` the bounds of the lost launches of `side`, at points with fixed work."""
         if not side.lost.any():
             return
         with np.errstate(divide="ignore"):
@@ -199,11 +201,11 @@ class PlatformPair:
 
     @cached_property
     def differences(self) -> FloatCube:
-        """The compared values of each block, as differences.
+        """The differences between the compared values of each block.
 
-        Differences are those of logarithms, or of the values themselves if a value is not positive.
-        If the platforms have no common blocks, launches are paired by their order:
-        `bareline.stats.partnered`.
+        These are differences of logarithms. If a value of the point is not positive, they are
+        differences of the values. If the platforms have no common blocks, launches are paired by
+        their order (`bareline.stats.partnered`).
         """
         if not self.paired:
             return self._partnered
@@ -219,9 +221,11 @@ class PlatformPair:
 
     @cached_property
     def _sides(self) -> tuple[FloatCube, FloatCube]:
-        """The compared values of each launch of two sides: the first side is worse if it is higher.
+        """The compared values of each launch on two sides.
 
-        The values are logarithms; a point with a value that is not positive has its plain values.
+        Higher values of the first side are worse.
+
+        The values are logarithms, but plain values for a point with a value that is not positive.
         """
         worse = self._worse.copy()
         than = self._than.copy()
@@ -234,7 +238,8 @@ class PlatformPair:
 
         - `limit`: the ratio from which the distance is measured.
 
-        False for all points if the platforms have common blocks: exchanging names is enough there.
+        False for all points if the platforms have common blocks, because then the permutation test
+        is enough.
         """
         if self.paired or self.exact:
             return np.zeros(rows.shape, dtype=np.bool_)
@@ -254,10 +259,10 @@ class PlatformPair:
         return bool(within.item())
 
     def means_of(self, rows: IntCube) -> tuple[FloatCube, FloatCube]:
-        """Return the mean of the points in each launch, for each of the two sides.
+        """Return for each of the two sides the mean over the points in each launch.
 
-        The mean of a point over all launches is first subtracted, so that launches that lack some
-        of the points remain comparable with the rest.
+        Before, each point's mean over all launches is subtracted, so that a launch without some of
+        the points remains comparable with the rest.
         """
         worse, than = self.logarithms(rows)
         both = np.concatenate([worse, than], axis=-1)
@@ -268,7 +273,10 @@ class PlatformPair:
 
     @property
     def _partnered(self) -> FloatCube:
-        """The differences of launches that are paired by their order; 0 within rounding errors."""
+        """The differences of launches that are paired by their order.
+
+        Rounding errors count as 0.
+        """
         worse, than = self._sides
         turned = self._turned[:, None]
         values = np.where(turned, than, worse)
@@ -282,7 +290,7 @@ class PlatformPair:
         return np.where(within_rounding, 0.0, apart)
 
     def logarithms(self, points: IntCube) -> tuple[FloatCube, FloatCube]:
-        """Return the logarithms of two sides: the first side is worse if it is higher.
+        """Return the logarithms of two sides; higher values of the first side are worse.
 
         A launch that was lost to a time limit counts as the slowest measured launch.
         """
@@ -299,15 +307,15 @@ class PlatformPair:
 
     @property
     def ended(self) -> tuple[EndedBadly, EndedBadly]:
-        """The lost or crashed launches, with all launches, of the platform and its baseline."""
+        """The lost or crashed launches and all launches, of the platform and of its baseline."""
         return self.here.ended_badly, self.there.ended_badly
 
     @cached_property
     def dependent(self) -> BoolCube:
-        """Whether each point's case has a drift, or similar successive differences.
+        """Whether the launches of each point's case drift, or depend on preceding launches.
 
-        Differences within blocks remove a drift that the two platforms share. Without common blocks
-        the result is False.
+        The test uses differences within blocks, which contain no drift that both platforms share.
+        Without common blocks the result is False.
         """
         rows = np.flatnonzero(self._headline)
         if not self.paired or self.exact or not rows.size:
@@ -364,7 +372,7 @@ class PlatformPair:
 
 
 def _slowest_where_lost(values: FloatCube, beyond: IntCube) -> FloatCube:
-    """Return logarithms in which a launch beyond a time limit has the extreme value of its row.
+    """Return logarithms; a launch beyond a time limit gets the most extreme value of its row.
 
     - `beyond`: above 0 if the launch counts as the largest value, below 0 as the smallest, else 0.
     """

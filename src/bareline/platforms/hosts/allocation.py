@@ -62,7 +62,7 @@ def _native_programs(command: Command) -> list[str]:
 
 
 def expand(part: str, values: Mapping[str, str]) -> str:
-    """Replace placeholders by values, and the placeholder for a brace by a brace."""
+    """Return a text with its placeholders replaced; the placeholder for "{" becomes "{"."""
     all_values = {BRACE.strip("{}"): "{", **values}
     return _PLACEHOLDER.sub(lambda match: all_values.get(match[1], ""), part)
 
@@ -93,7 +93,7 @@ class HostsAllocation(Nodes):
         self._is_tidy = False
 
     def background(self, token: str) -> AbstractContextManager[None]:
-        """Return a context in which the nodes' background work runs, for one trial."""
+        """Return a context in which the background work for one trial runs, such as neighbours."""
         return contextlib.nullcontext()
 
     def end_marked(self, token: str) -> None:
@@ -140,7 +140,7 @@ class HostsAllocation(Nodes):
                 self.end_marked(token)
 
     def _used_nodes(self, command: Command, layout: Layout) -> list[int]:
-        """Return the indices of the nodes that a trial needs, with the node of its server."""
+        """Return the indices of the nodes that a trial needs, including the node of its server."""
         used = {self._index(command.node)}
         if command.mpi:
             used = set(range(layout.nodes))
@@ -149,7 +149,7 @@ class HostsAllocation(Nodes):
         return sorted(used)
 
     def _values_of(self, command: Command, layout: Layout, token: str) -> dict[str, str]:
-        """Return the values of placeholders; a folder that the trial does not need is ""."""
+        """Return the values of placeholders; "" for a folder that the trial does not need."""
         ranked = fold(node.name for node in self.nodes[: layout.nodes])
         values = {"native": "", "workdir": "", "nodes": ranked}
         if mentions(command, "native"):
@@ -164,8 +164,8 @@ class HostsAllocation(Nodes):
     def _shared_cores(self, nodes: Sequence[int]) -> dict[str, int]:
         """Return the number of cores of each node that other programs may also use.
 
-        The housekeeping of a trial looks for other programs on these nodes. Empty if there can be
-        none.
+        The housekeeping of a trial looks for other programs on these nodes. The result is empty if
+        no other program can run on the nodes.
         """
         if not self.others_use:
             return {}
@@ -255,17 +255,17 @@ class HostsAllocation(Nodes):
         return local_environment(mark)
 
     def explain_failure(self, stderr: str) -> None:
-        """Raise an error if a launch failed because of the platform, as its error output shows."""
+        """Raise an error if a launch's error output shows that the platform caused the failure."""
 
     def exit_code_of(self, command: Command, ended: Finished) -> int:
-        """Return the exit code of a trial's program from the exit code of its starter."""
+        """Return the exit code of a trial's program, from that of the process that started it."""
         # A container's runtime reports the death of its program by a signal as a shell does.
         if self.boxes:
             return signal_as_negative(ended.exit_code)
         return ended.exit_code
 
     def inside(self, argv: Sequence[str]) -> list[str]:
-        """Return the command that starts a program of a trial, in a container if there are any."""
+        """Return the command that starts a program, in a container if the nodes have any."""
         return self.boxes.enter(argv) if self.boxes else list(argv)
 
     @contextmanager
@@ -310,7 +310,7 @@ class HostsAllocation(Nodes):
         return checksum
 
     def _server_node(self, server: Server, layout: Layout) -> int:
-        """Return the index of a server's node; -1 in `server` is the last node of the layout."""
+        """Return the index of a server's node; the number -1 is the layout's last node."""
         return server.node if server.node >= 0 else layout.nodes + server.node
 
     def clean_stderr(self, text: str) -> str:
@@ -318,7 +318,7 @@ class HostsAllocation(Nodes):
         return text
 
     def has_tool(self, node: int, tool: str) -> bool:
-        """Return whether a program is on a node's path; each node is asked once per program."""
+        """Return whether a program is on a node's path; the answer is cached."""
         if (node, tool) not in self._tools:
             look = self.inside(["sh", "-c", 'command -v "$1"', "sh", tool])
             self._tools[node, tool] = self.on_node(node, look).exit_code == 0
@@ -345,7 +345,7 @@ class HostsAllocation(Nodes):
         return node if node >= 0 else len(self.nodes) + node
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
-        """Return a caveat for oversubscription: more ranks and threads on a node than cores."""
+        """Return a caveat if a node has more ranks and threads than cores."""
         return ("oversubscribed",) if self.too_small(layout) else ()
 
     def too_small(self, layout: Layout) -> tuple[Node, ...]:
@@ -358,7 +358,7 @@ class HostsAllocation(Nodes):
 def contained(
     options: Container | None, nodes: HostsAllocation, cache: Path, where: str
 ) -> Iterator[None]:
-    """Start trials' programs in containers within the context.
+    """Start the programs of trials in containers as long as the context is open.
 
     Raises PlatformError: the containers do not start, or do not fit the nodes' MPI library.
     """

@@ -1,4 +1,4 @@
-"""Processes (holders) that keep namespaces open, and command lines to run programs in these.
+"""Processes (holders) that keep namespaces open, and command lines that run programs in them.
 
 A holder ends when its standard input ends, so it never survives bareline. The kernel then removes
 everything that exists only in the holder's namespaces: mounts, links, processes.
@@ -26,7 +26,7 @@ _READY_S = 20.0
 
 
 def tool(name: str) -> str:
-    """Return the path of a program, also searched in the folders that only root's PATH has."""
+    """Return the path of a program, from PATH or from the folders that only root's PATH has."""
     return require(name, path=system_path())
 
 
@@ -41,7 +41,7 @@ def system_environment() -> dict[str, str]:
 
 
 def wait_ready(process: Process, who: str) -> int:
-    """Wait until a holder reports that it is ready; return its process number."""
+    """Wait until a holder reports that it is ready; return the holder's process number."""
     assert process.stdout is not None and process.stderr is not None
     deadline = time.monotonic() + _READY_S
     output = b""

@@ -1,4 +1,4 @@
-"""Nodes on which programs can be started; the base for layers, builds and trials of hosts."""
+"""Nodes on which programs can be started; layers, builds and trials use this interface."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Nodes(Allocation):
 
     @abstractmethod
     def native_folder(self) -> str:
-        """Return the folder of bareline's own programs on the nodes, built if necessary.
+        """Return the folder of bareline's own programs on the nodes; build them if necessary.
 
         Raises BuildError: the programs cannot be built here.
         """
@@ -55,7 +55,7 @@ class Nodes(Allocation):
     def mpi(self) -> MpiInstallation:
         """The MPI library of the nodes.
 
-        Raises PlatformError: the nodes have none.
+        Raises PlatformError: the nodes have no MPI library.
         """
         raise ToolMissing("these nodes have no MPI library")
 
@@ -104,8 +104,8 @@ class Nodes(Allocation):
     ) -> Mapping[tuple[str, ...], Sequence[str]]:
         """Return the local command lines that run a shell script on nodes.
 
-        The key of each line has the names of the nodes that it serves; here, each node has its own
-        line. The script's first argument is the node's name, unless the node itself knows its name.
+        The key of each line contains the names of the nodes that the line serves. In this class,
+        each line serves one node, and the script's first argument is the name of this node.
         """
         argv = ["sh", "-c", text, "sh"]
         names = {node: self.nodes[node].name for node in nodes}

@@ -1,7 +1,7 @@
-"""The kept part of a program's output: all of it, or the beginning and the end of a long output.
+"""The kept part of a program's output; of a long output, only the beginning and the end.
 
 A program may print its results last, so the end is as important as the beginning. Only whole lines
-are left out, so that no number is cut in two and then read.
+are left out, so that no reader gets a part of a number.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ MOST_BYTES = 32 << 20
 
 
 class HeadAndTail:
-    """A collector of a program's output that keeps its beginning and end, at most `most_bytes`."""
+    """A collector that keeps the beginning and the end of an output, at most `most_bytes`."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self.total = 0

@@ -1,4 +1,4 @@
-"""Programs with a time limit that leave no processes; command lines quoted for remote shells."""
+"""The execution of programs with a time limit, and command lines for remote shells."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MARK = re.compile(rf"(?:^|\0){TRIAL_VARIABLE}=([^\0]*)".encode())
 class Finished:
     """The result of a process.
 
-    - `exit_code`: < 0 for death by a signal.
+    - `exit_code`: negative if a signal ended the process.
     - `cut`: descriptions of output that was not kept.
     """
 
@@ -53,7 +53,8 @@ class Finished:
     def output(self, argv: Sequence[str], **more: Any) -> Output:
         """Return the result as the output of a trial.
 
-        - `more`: further fields of `Output`, or better values for its fields.
+        - `more`: fields of `Output` that the process does not determine, or that replace its
+          values.
         """
         return Output(**{**asdict(self), "argv": tuple(argv), **more})
 
@@ -90,7 +91,7 @@ _prctl = ctypes.CDLL(None).prctl
 
 
 def local_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment for a process on this machine: bareline's own, in the C locale.
+    """Return the environment for a process on this machine: bareline's environment in the C locale.
 
     - `extra`: additional variables.
     """
@@ -111,7 +112,7 @@ def run_process(
     lost: Callable[[], bool] | None = None,
     output: HeadAndTail | None = None,
 ) -> Finished:
-    """Run a program until it ends or reaches its time limit; its whole process group ends with it.
+    """Run a program until it ends or reaches its time limit; then end its whole process group.
 
     - `env`: the complete environment; by default `local_environment`.
     - `lost`: returns whether waiting has become useless; called twice a second.
@@ -147,9 +148,9 @@ def spawn(
 ) -> Iterator[Process]:
     """Start a program in its own process group, and end the group on every exit.
 
-    - `stdin`: whether standard input is a pipe instead of empty.
-    - `output`: file that gets standard output and standard error, in place of pipes, which need a
-      reader.
+    - `stdin`: whether standard input is a pipe; if not, standard input is empty.
+    - `output`: file for standard output and standard error; by default, they are pipes, which the
+      caller has to read.
 
     Raises PlatformError: the program cannot be started.
     """
@@ -218,7 +219,7 @@ def _feed_and_collect(
     deadline: float,
     lost: Callable[[], bool] | None,
 ) -> bool:
-    """Collect output until the process ends or is lost; return whether its time ran out.
+    """Collect output until the process ends or is lost; return whether the time limit was reached.
 
     The function waits for the end of the process, not of its pipes: a server that the process left
     behind would keep the pipes open forever.
@@ -282,7 +283,7 @@ def _drain(descriptor: int, output: HeadAndTail) -> bool:
 
 
 def kill_marked(token: str) -> int:
-    """Kill this machine's processes with the mark of a trial, and wait; return their number."""
+    """Kill this machine's processes with a trial's mark, await their end, return their number."""
     return _kill(lambda mark: mark == token)
 
 
@@ -309,7 +310,7 @@ def _kill(chosen: Callable[[str], bool]) -> int:
 
 
 def processes_with(chosen: Callable[[str], bool]) -> list[int]:
-    """Return the numbers of the processes on this machine whose trial mark is `chosen`."""
+    """Return the numbers of the processes on this machine for whose trial mark `chosen` is true."""
     pids = []
     for entry in os.scandir("/proc"):
         if entry.name.isdigit() and int(entry.name) != os.getpid():
@@ -338,5 +339,5 @@ def remote_line(
 
 
 def signal_as_negative(code: int) -> int:
-    """Return ``subprocess``'s negative exit code for a signal from a shell's code above 128."""
+    """Return a shell's exit code above 128 as the negative exit code that ``subprocess`` uses."""
     return 128 - code if 128 < code < 128 + signal.NSIG else code

@@ -1,4 +1,4 @@
-"""A server that runs while a command is measured: started on a node, awaited, ended."""
+"""The start, readiness check and end of a server that runs while a command is measured."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def serving(
 ) -> Iterator[dict[str, str]]:
     """Start a server, wait until it listens, and yield its ports by name; end it afterwards.
 
-    - `line`: returns the local command line, with the server's ports in place of placeholders.
+    - `line`: returns the local command line; its argument maps placeholders to the server's ports.
     - `clean`: removes the lines that the connection to the node adds to the server's output.
     - `hold`: whether the server ends when its standard input ends; see `holding`.
     """
@@ -67,7 +67,7 @@ def serving(
 
 
 def _wait_listening(ports: Ports, port: int, process: Process) -> str:
-    """Wait until a program listens on a port; return the reason if none does, else ""."""
+    """Wait until a program listens on a port; return the reason if no program does, else ""."""
     deadline = time.monotonic() + _READY_S
     while time.monotonic() < deadline:
         if ports.listens(port):

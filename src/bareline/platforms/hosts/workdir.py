@@ -32,7 +32,7 @@ _OVERHEAD_BYTES = 1 << 20
 
 @contextmanager
 def owned_folder(where: Path, prefix: str) -> Iterator[Path]:
-    """Yield a folder that belongs to this process; `remove_ended` removes it after a kill."""
+    """Yield a folder that belongs to this process; after a kill, `remove_ended` removes it."""
     with tempfile.TemporaryDirectory(
         prefix=f"{prefix}{owner_mark()}-", dir=where, ignore_cleanup_errors=True
     ) as folder:
@@ -61,7 +61,7 @@ def folder_name(token: str) -> str:
 
 
 def session_folder(token: str) -> str:
-    """Return the folder in memory for files that a trial's killed MPI library would leave."""
+    """Return the folder in memory for files that a killed MPI library would leave in /tmp."""
     return f"{MEMORY}/{SESSION}{token}"
 
 

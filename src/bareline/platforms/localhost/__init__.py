@@ -1,1 +1,1 @@
-"""Platforms on this machine: its own processes, and its network namespaces."""
+"""Platforms on this machine: the machine itself as one node, or network namespaces as nodes."""

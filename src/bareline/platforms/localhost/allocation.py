@@ -37,9 +37,9 @@ class LocalhostOptions(ContainerKeys):
 
     - `mpi`: ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun or of the folder
       that an MPI library was installed into.
-    - `cores`: numbers of the cores to use; by default all that this process may use.
-    - `io_folder`: folder in which trials make their working directories, so that I/O probes measure
-      the file system of the folder. bareline's scratch folder by default.
+    - `cores`: numbers of the cores to use; by default all cores that this process may use.
+    - `io_folder`: folder in which trials make their working directories; bareline's scratch folder
+      by default. I/O probes measure the file system of this folder.
     - `neighbours`: other tenants that share the nodes; see `Neighbours`.
     """
 
@@ -87,7 +87,7 @@ class LocalhostPlatform(Platform[O_co]):
 def check_cores(cores: Sequence[int] | None) -> None:
     """Check that this process may use all of the cores.
 
-    The error names a core that it may not use, and the cores that it may use.
+    The error names a core that this process may not use, and the cores that it may use.
     """
     allowed = sorted(os.sched_getaffinity(0))
     for core in cores or ():
@@ -107,7 +107,7 @@ def build_here(mpi: MpiInstallation | str, cache: Path) -> NativeBuild:
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """A neighbour on the same nodes, whose processes have their own mark."""
+    """A neighbour on the nodes of a platform; the neighbour's processes have a separate mark."""
 
     hosts: HostsAllocation
     number: int
@@ -126,7 +126,7 @@ class _Copy:
 
 
 class LocalhostAllocation(HostsAllocation):
-    """The nodes of a platform on this machine; all of them see its files and its MPI library."""
+    """The nodes of a platform on this machine, which all have its files and MPI library."""
 
     def __init__(self, nodes: Sequence[Node], context: Context, options: LocalhostOptions) -> None:
         super().__init__(nodes)

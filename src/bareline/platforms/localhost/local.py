@@ -41,8 +41,8 @@ class LocalOptions(LocalhostOptions, PinningOptions):
 
     - `transport`: ``shm`` or ``tcp`` (loopback) sets how ranks communicate; ``auto`` leaves the
       choice to the library.
-    - `filesystem`: a file system that is mounted for the trials only, which then work on it. A file
-      that contains it is in `io_folder`.
+    - `filesystem`: a file system on which trials work; it is mounted for the trials only. If it is
+      in a file, the file is in `io_folder`.
     """
 
     transport: Transport = "auto"

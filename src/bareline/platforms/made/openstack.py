@@ -84,7 +84,7 @@ class OpenStackSteward:
             return [str(resource.id) for resource in listed if resource.name == thing.name]
 
     def named(self, prefix: str) -> Iterable[CloudResource]:
-        """Return all resources with this prefix; servers must also have the mark of their owner."""
+        """Return all resources whose names have a prefix; servers also need bareline's metadata."""
         things = []
         with asking():
             for kind in self.kinds:
@@ -169,7 +169,7 @@ class OpenStackProvider(OpenStackSteward):
     def _there(self, find: Callable[..., Any], noun: str, name: str) -> Any:
         """Return the resource with a name.
 
-        - `noun`: its kind, as the command line names it.
+        - `noun`: the kind of resource, in the words of the command ``openstack``.
         """
         from openstack.exceptions import NotFoundException
 

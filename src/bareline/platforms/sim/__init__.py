@@ -1,8 +1,8 @@
 """A simulated cluster: native MPI programs run inside SimGrid's SMPI, whose clock is used.
 
-Every time of such a platform is marked as simulated. A simulated time can show how a cost grows
-with the number of ranks, but not the noise of a machine, nor the effect of shared resources of a
-processor.
+Every time of such a platform is marked as simulated. Simulated times can show the growth of a cost
+with the number of ranks. They show neither the noise of a machine nor the effect of resources that
+the cores of a processor share.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""The cluster in the simulator's format: SimGrid's description, and the cost of messages."""
+"""The input of the simulator: SimGrid's description of the cluster, and the cost of messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ SPEED = "1Gf"
 
 
 def made_anew(library: str, chosen: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the functions without a chosen algorithm whose algorithms the simulator replaces."""
+    """Return the collective functions that bareline's simulator implements itself.
+
+    Functions for which the user has chosen an algorithm are left out. SimGrid's own algorithms for
+    the returned functions differ from Open MPI's.
+    """
     if library != "openmpi":
         return ()
     names = (function.name for function in COLLECTIVES.values() if function.anew)
@@ -22,7 +26,10 @@ def made_anew(library: str, chosen: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def collectives(library: str, chosen: Mapping[str, str]) -> dict[str, str]:
-    """Return SMPI's options for collective functions, chosen by the user or as by the library."""
+    """Return SMPI's options for the algorithms of collective functions.
+
+    An algorithm is the user's choice, or else the choice of the MPI library.
+    """
     selector = "ompi" if library == "openmpi" else library
     options = {"smpi/coll-selector": selector}
     for function, name in sorted(chosen.items()):
@@ -35,7 +42,7 @@ def _port_rate(options: SimOptions, network: SimulatedNetwork) -> float:
 
 
 def _link_s(network: SimulatedNetwork) -> str:
-    """Return the text of a link's latency; further delays depend on the size of a message."""
+    """Return a link's latency for the description: half the wire time of an empty message."""
     _, empty_s = network.wire()[0]
     return f"{empty_s / 2:.12f}"
 
@@ -43,7 +50,7 @@ def _link_s(network: SimulatedNetwork) -> str:
 def cluster_xml(options: SimOptions, network: SimulatedNetwork) -> str:
     """Return SimGrid's description of the cluster.
 
-    A route passes two links, each with half the latency.
+    A message between two nodes passes two links; each link has half of the latency.
     """
     rate = _port_rate(options, network)
     backbone = limiter = ""
@@ -67,10 +74,10 @@ def cluster_xml(options: SimOptions, network: SimulatedNetwork) -> str:
 
 
 def eager_bytes(options: SimOptions, network: SimulatedNetwork, nodes: int) -> int:
-    """Return the size in bytes from which sender and receiver synchronize in a job.
+    """Return the message size, in bytes, from which sender and receiver of a job synchronize.
 
-    SMPI has a single size for all messages of a job. On one node, it is the size of shared memory,
-    which does not depend on the network.
+    SMPI has a single size for all messages of a job. In a job on one node, the size is that of
+    shared memory, which does not depend on the network.
     """
     if nodes == 1:
         return options.loopback_eager_bytes
@@ -78,11 +85,11 @@ def eager_bytes(options: SimOptions, network: SimulatedNetwork, nodes: int) -> i
 
 
 def costs_within(options: SimOptions, eager_bytes: int) -> dict[str, str]:
-    """Return the cost of a message within a node, for any network, in the simulator's format.
+    """Return the cost of a message within a node, in the simulator's format.
 
-    - `eager_bytes`: size from which sender and receiver synchronize. The total time of a message is
-      the same on both sides of this limit: above it, the simulator leaves out the overheads, so the
-      wait is made longer by the overheads.
+    - `eager_bytes`: message size from which sender and receiver synchronize. Above this size, the
+      simulator leaves out the processor's overheads. The latency is therefore longer by the
+      overheads there, so that the total time of a message is the same on both sides of the limit.
     """
     latency_s = options.loopback_latency_s
     overhead_s = options.loopback_overhead_s

@@ -1,7 +1,7 @@
 """Computing times in simulations: for a named processor, and recorded times of programs.
 
-A computation on a named processor takes the time on this machine, multiplied by the ratio of this
-machine's rates and the processor's published rates.
+A computation on a named processor takes its time on this machine, multiplied by a ratio: the rates
+of this machine divided by the published rates of the processor.
 
 A program that was built for the simulator (``npb_compute.h``) can record its computation between
 two calls of MPI, as processor time, and can use these times later instead. Each recording is a TOML
@@ -47,9 +47,9 @@ _BENCHMARKS = (
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Computing rates of one core while `busy_cores` more cores are busy.
+    """Computing rates of one core: double-precision DGEMM and STREAM.
 
-    DGEMM is in double precision.
+    - `busy_cores`: number of cores that other programs used during the measurement.
     """
 
     dgemm_flops_per_s: float
@@ -66,7 +66,10 @@ class Rates:
         )
 
     def times_slower(self, other: Rates) -> float:
-        """Return the computing time with these rates over that with `other`: a geometric mean."""
+        """Return the computing time with these rates divided by the time with `other`.
+
+        The result is the geometric mean of the two rates' ratios.
+        """
         dgemm_ratio = other.dgemm_flops_per_s / self.dgemm_flops_per_s
         stream_ratio = other.stream_bytes_per_s / self.stream_bytes_per_s
         return math.sqrt(dgemm_ratio * stream_ratio)
@@ -89,7 +92,7 @@ def rates_of(name: str) -> Rates:
 
 
 def rates_here(context: Context, processor: str) -> Rates:
-    """Return the rates of a core of this machine, measured once per processor."""
+    """Return the rates of a core of this machine; they are measured once and then cached."""
     name = "".join(letter if letter.isalnum() else "-" for letter in processor)
     path = context.cache / "compute" / f"rates-{name}.json"
     with suppress(OSError, ValueError, KeyError, TypeError):
@@ -106,7 +109,7 @@ def rates_here(context: Context, processor: str) -> Rates:
 
 
 def _best_rate(context: Context, benchmark: tuple[str, ...]) -> float:
-    """Return the best rate of a matrix product or of STREAM's triad: noise only makes it slower."""
+    """Return the best rate of a matrix product or of STREAM's triad; noise only lowers a rate."""
     command = Command(argv=("{native}/nodebench", *benchmark))
     outputs = list(outputs_here(context, command, Layout(1, 1), 120.0))
     rates = []
@@ -134,16 +137,17 @@ def outputs_here(
 
 
 def json_lines(text: str) -> Iterator[Any]:
-    """Yield the values of the lines of an output that are JSON."""
+    """Yield the value of each line of an output that is JSON."""
     for line in text.splitlines():
         with suppress(ValueError):
             yield json.loads(line)
 
 
 def compute_factor(name: str | None, given: float, context: Context, processor: str) -> float:
-    """Return the ratio of the simulated and this machine's computing times.
+    """Return the simulated computing time divided by this machine's computing time.
 
-    - `name`: the simulated processor; None for this machine's.
+    - `name`: the simulated processor; None for this machine's processor.
+    - `given`: an additional factor, from the platform's options.
     """
     if name is None:
         return given
@@ -162,7 +166,7 @@ def processor_here() -> str:
 
 
 def widest_set() -> str:
-    """Return the widest instruction set of this machine, as the kernels' launcher chooses it."""
+    """Return the widest instruction set here, which bareline's kernels therefore use."""
     return kernel_set(_first_processor().get("flags", "").split()).name
 
 
@@ -180,9 +184,9 @@ Stretches = Mapping[Kind, tuple[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The recorded computing time of a program, by kind of stretch between MPI calls.
+    """The recorded computing time of a program, by kind of stretch between two MPI calls.
 
-    - `scale`: factor for the seconds: the real program's time over the recorded time.
+    - `scale`: factor for the seconds: the real program's time divided by the recorded time.
     - `source`: how the times were recorded, for people.
     - `busy_cores`: number of cores that other programs used during the recording.
     """
@@ -193,7 +197,7 @@ class Recording:
     busy_cores: float = 0.0
 
     def timed_s(self, ranks: int) -> float:
-        """Recorded computing time in the timed part of the program, in s, mean over the ranks."""
+        """Recorded computing time in the program's timed part, in s, as the mean over the ranks."""
         timed = (row for kind, row in self.stretches.items() if kind[0] == _TIMED_PART)
         return sum(calls * seconds for calls, seconds in timed) / ranks
 
@@ -208,7 +212,7 @@ class Recording:
 
 
 def merge(recordings: Sequence[str]) -> dict[Kind, tuple[int, float]]:
-    """Combine recorded computing times: for each kind, the lowest mean over the ranks."""
+    """Combine several recordings: for each kind of stretch, keep the lowest mean over the ranks."""
     merged: dict[Kind, tuple[int, float]] = {}
     for text in recordings:
         for kind, (calls, total_s) in _sums(text).items():
@@ -221,7 +225,7 @@ def merge(recordings: Sequence[str]) -> dict[Kind, tuple[int, float]]:
 
 
 def _sums(text: str) -> dict[Kind, tuple[int, float]]:
-    """Return the calls and the seconds of each kind of stretch in a recording of all ranks."""
+    """Return the number of calls and the seconds of each kind of stretch, summed over all ranks."""
     sums: dict[Kind, tuple[int, float]] = {}
     for line in text.splitlines():
         try:
@@ -280,10 +284,10 @@ def computation(
     folded: bool,
     where: str,
 ) -> tuple[Recording, tuple[str, ...]]:
-    """Return the recorded computation of a program; if it is recorded now, also remarks.
+    """Return the recorded computation of a program, and remarks if it is recorded by this call.
 
-    - `command`, `argv`: the program's command of the probe, and the argument vector for the
-      simulation.
+    - `command`: the probe's command, which runs the real program.
+    - `argv`: the argument vector of the program for the simulation.
     - `launch`: simulates the program with additional variables.
     - `folded`: whether all ranks share the memory of large arrays.
     """
@@ -338,10 +342,10 @@ def _record(
 
 
 def _real_compute_s(command: Command, ranks: int, context: Context) -> float | None:
-    """Return the real program's computing time in s: the mean over ranks, the least of the runs.
+    """Return the real program's computing time in s: the mean over ranks in the fastest run.
 
-    None if this machine has too few cores for the ranks, if other programs keep it busy and would
-    disturb the time, if there is no MPI library, or if the program fails.
+    The result is None if this machine has too few cores for the ranks, if other programs keep it
+    busy and would disturb the time, if there is no MPI library, or if the program fails.
     """
     if ranks > len(os.sched_getaffinity(0)) or busy_cores(None) > 0:
         return None

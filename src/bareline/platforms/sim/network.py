@@ -1,8 +1,9 @@
 """The cost of a message: simulator settings from a curve of one-way times.
 
-Between two measured sizes, the curve is a straight line a + m s: a message waits a seconds and then
-moves at 1/m bytes a second. The processors' time for a message (the overheads) is subtracted from
-the curve, because the simulator adds the overheads separately and keeps the sender busy for them.
+Between two measured sizes, the curve is a straight line ``t = a + m * size``: a message waits for
+``a`` seconds and then moves at ``1/m`` bytes per second. The processors' time for a message (the
+overheads) is subtracted from the curve, because the simulator adds the overheads separately and
+keeps the sender busy for them.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ def constant(seconds: float) -> Curve:
 def seconds_at(curve: Curve, size: int) -> float:
     """Return the time of a curve at a message size.
 
-    It is linear between the points, and constant beyond the last point.
+    The curve is linear between its points, and constant beyond the last point.
     """
     sizes, times = zip(*curve, strict=True)
     return float(np.interp(size, sizes, times))
 
 
 def stretches(curve: Curve) -> str:
-    """Return a curve in the simulator's format: thresholds, each with a start and a slope."""
+    """Return a curve in the simulator's format: for each size, the start and slope of a line."""
     texts = []
     for (size, time_s), (next_size, next_time_s) in pairwise(curve):
         slope = (next_time_s - time_s) / (next_size - size)
@@ -55,7 +56,7 @@ def stretches(curve: Curve) -> str:
 
 
 def _stretch(size: int, slope: float, time_s: float) -> str:
-    """Return the text of a line through a point, valid from the point's size on."""
+    """Return the line from a point on to larger sizes, in the simulator's format."""
     start_s = time_s - slope * size
     return f"{size}:{start_s:.12f}:{slope:.9g}"
 
@@ -76,13 +77,13 @@ class SimulatedNetwork:
 
     - `curve`: message sizes in bytes, ascending from 0, with one-way times in s that include the
       overheads.
-    - `send_overhead_s`, `receive_overhead_s`: a processor's time in s for a message, by size as in
-      `curve`; constant beyond the last size.
+    - `send_overhead_s`: the sending processor's time in s for a message, as a curve over the size.
+    - `receive_overhead_s`: the same for the receiving processor.
     - `departure_s`: time from the start of a send until the message leaves, at most
       `send_overhead_s`. A system may deliver the message before it has finished the sender's work.
-    - `eager_bytes`: from this size on a message waits until the receiver is ready.
-    - `messages_per_s`: limit of a node's NIC in messages per second and direction; None if no limit
-      is known.
+    - `eager_bytes`: message size from which a message waits until the receiver is ready.
+    - `messages_per_s`: largest number of messages that a node's NIC sends, or receives, per second;
+      None if no limit is known.
     """
 
     curve: tuple[tuple[int, float], ...]
@@ -117,8 +118,8 @@ class SimulatedNetwork:
         """Return the monotonically rising curve of times on the wire, without processor time.
 
         SMPI leaves out the overheads of messages for which sender and receiver synchronize. The
-        curve therefore has a step at that size, and a point at each size at which an overhead has
-        one.
+        curve therefore has a step at the size from which they synchronize. It has a point at each
+        size at which an overhead has a point.
         """
         largest, _ = self.curve[-1]
         points = (*self.curve, *self.departure_s, *self.receive_overhead_s)
@@ -136,9 +137,9 @@ class SimulatedNetwork:
         return max(seconds_at(self.curve, size) - overhead_s, LEAST_S)
 
     def busy_after(self) -> str:
-        """Return a text: how long a sender stays busy after a message left, by size.
+        """Return the time that a sender stays busy after a message left, in the simulator's format.
 
-        The time is zero from the size on at which sender and receiver synchronize.
+        The time depends on the message size. It is zero if sender and receiver synchronize.
         """
         given = {size for size, _ in (*self.send_overhead_s, *self.departure_s)}
         given.add(self.eager_bytes - 1)
@@ -151,9 +152,10 @@ class SimulatedNetwork:
         return f"{stretches(points)};{self.eager_bytes}:0:0"
 
     def busy_before(self) -> str:
-        """Return the text of the sender's overhead by size, for messages that do not wait.
+        """Return the sender's overhead by message size, in the simulator's format.
 
-        As in all settings of the simulated cluster, a stretch is for sizes above its threshold.
+        Messages that wait for the receiver have no overhead. A threshold in this format belongs to
+        the stretch below it, as in all settings of the simulated cluster.
         """
         last = self.eager_bytes - 1
         points = [point for point in self.send_overhead_s if point[0] < last]
@@ -162,10 +164,10 @@ class SimulatedNetwork:
 
     @property
     def port_bytes_per_s(self) -> float:
-        """The rate in bytes/s at which a node's port slows down no message of the curve.
+        """The lowest rate of a node's port, in bytes/s, that slows down no message of the curve.
 
-        This is more than the rate of the largest message if the curve is less steep at smaller
-        sizes. Small messages, whose time hardly depends on size, are ignored.
+        The rate is above that of the largest message if the curve is less steep at smaller sizes.
+        Small messages, whose time hardly depends on size, are ignored.
         """
         rates = [self.bytes_per_s]
         for line in self._lines():
@@ -204,7 +206,7 @@ class SimulatedNetwork:
 
 
 def _rising(values: Sequence[float]) -> list[float]:
-    """Return the closest series that never falls (pool adjacent violators)."""
+    """Return the closest series that never falls, by the algorithm "pool adjacent violators"."""
     means: list[float] = []
     counts: list[int] = []
     for value in values:
@@ -230,7 +232,7 @@ def presets() -> dict[str, dict[str, Any]]:
 
 
 def preset(name: str) -> SimulatedNetwork:
-    """Return a network by name: a line of latency and rate.
+    """Return a network by name; its curve is a straight line, from a latency and a rate.
 
     Raises KeyError: there is no network of this name.
     """

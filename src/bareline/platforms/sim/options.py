@@ -33,7 +33,7 @@ FOLDED = re.compile(r"npb_(mg|ft|bt|sp|lu)")
 
 
 def runs_simulated(command: Command) -> bool:
-    """Return whether a command is a program that is built for the simulator, or a trace."""
+    """Return whether a command can be simulated: a program built for the simulator, or a trace."""
     program = command.argv[0]
     name = PurePath(program).name
     # An overlap of messages with computation needs computation that takes simulated time, and a
@@ -48,41 +48,49 @@ class SimOptions(Options):
     """Options of a simulated cluster.
 
     - `nodes`: number of nodes.
-    - `cores`: cores of each node; additional ranks share cores.
-    - `network`: name of a network (`bareline platforms networks` lists them); or give `curve`.
+    - `cores`: number of cores of each node; if a node has more ranks, its ranks share cores.
+    - `network`: name of a network in the list of `bareline platforms networks`; the alternative is
+      `curve`.
     - `curve`: one-way time by message size: pairs of bytes and seconds, ascending from 0 bytes;
       `bareline calibrate` writes the curve.
-    - `send_overhead_s`, `receive_overhead_s`: a processor's time for each message, as a part of the
-      curve's times. One number, or pairs as in the curve. By default, a named network's own.
-    - `departure_s`: time from the start of a send until the message leaves; by default all of
+    - `send_overhead_s`: the sending processor's time for each message, which the curve's times
+      include. The value is one number, or pairs as in the curve. By default, it is that of the
+      named network.
+    - `receive_overhead_s`: the receiving processor's time for each message, in the same form as
       `send_overhead_s`.
-    - `eager_bytes`: size from which sender and receiver synchronize before a message is sent.
+    - `departure_s`: time from the start of a send until the message leaves; by default the whole
+      `send_overhead_s`.
+    - `eager_bytes`: message size from which sender and receiver synchronize before a message is
+      sent.
     - `source`: origin of the curve.
     - `link_bytes_per_s`: rate of the port of a node in each direction; by default the rate of the
       curve.
-    - `both_ways_bytes_per_s`: rate of the port in both directions together; by default limited only
-      by the rate of each direction.
-    - `messages_per_s`: limit of a node's NIC in messages per second and direction, for any size:
-      ranks of a node that send at the same time wait for each other at the NIC. By default, a named
-      network's own.
-    - `loopback_latency_s`, `loopback_bytes_per_s`: one-way time of an empty message between ranks
-      of one node, and the rate of large ones; both are independent of the network.
-    - `loopback_overhead_s`: a processor's time for each message sent inside a node, and the same
-      for each received.
-    - `loopback_eager_bytes`: size from which sender and receiver synchronize in a job on one node.
-    - `oversubscription`: ratio of the rates of all nodes' ports together and of the switch: 1 is a
-      switch that never blocks, 4 a switch with a quarter of that capacity.
+    - `both_ways_bytes_per_s`: rate of the port in both directions together; by default, only the
+      rate of each direction is limited.
+    - `messages_per_s`: largest number of messages of any size that a node's NIC sends, or receives,
+      per second. Ranks of a node that send at the same time then wait for each other. By default,
+      the limit is that of the named network.
+    - `loopback_latency_s`: one-way time of an empty message between ranks of one node.
+    - `loopback_bytes_per_s`: rate of large messages between ranks of one node.
+    - `loopback_overhead_s`: the sender's processor time for each message inside a node, which is
+      also the receiver's.
+    - `loopback_eager_bytes`: message size from which sender and receiver synchronize in a job on
+      one node.
+    - `oversubscription`: sum of the rates of all nodes' ports, divided by the rate of the switch.
+      With 1, the switch never blocks; with 4, it has a quarter of the capacity that the ports could
+      use.
     - `library`: the MPI library whose choice of algorithms the collective functions follow.
-    - `algorithms`: other algorithms, by function in lower case, e.g. ``{ allreduce = "rdb" }``;
-      SimGrid's names.
-    - `processor`: name of a processor with published rates, which scale the computing times of the
-      simulating machine. By default, the machine's own processor.
-    - `compute_factor`: additional factor for computing times.
-    - `checks`: the measured and simulated values of the calibration, for the result page.
-    - `fold`: whether the large arrays of all ranks share one memory, for large classes of NPB's MG,
-      FT, BT, SP and LU. The programs' results are then wrong and not verified.
-    - `error`: the relative difference of calibration and measurements that `bareline calibrate`
-      found.
+    - `algorithms`: algorithms that replace the library's choice, by function in lower case, with
+      SimGrid's names: e.g. ``{ allreduce = "rdb" }``.
+    - `processor`: name of a processor with published rates. Computing times of this machine are
+      scaled to these rates. By default, computing times are not scaled.
+    - `compute_factor`: additional factor by which computing times are multiplied.
+    - `checks`: the measured and simulated values of the calibration, which the result page shows.
+    - `fold`: whether the large arrays of all ranks share the same memory, so that large classes of
+      NPB's MG, FT, BT, SP and LU fit on this machine. The programs' results are then wrong and not
+      verified.
+    - `error`: the relative difference between simulation and measurements after the calibration by
+      `bareline calibrate`.
     """
 
     #: All ranks are threads of the simulator, whose MPI functions no profiler can wrap.

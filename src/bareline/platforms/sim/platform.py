@@ -1,4 +1,4 @@
-"""The platform type ``sim`` and its allocation: smpirun's command line, facts, marks."""
+"""The platform type ``sim`` and its allocation: smpirun's command line, facts and caveats."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class Simulator:
         return f"SimGrid {self.version} SMPI"
 
     def check_library(self, library: str) -> None:
-        """Accept any library, because smpirun loads the programs into its own process."""
+        """Accept any library, because simulated programs run without an installed MPI library."""
 
     @property
     def choices(self) -> Mapping[str, str]:
-        """CMake's options: kernels are built only for this machine, because all ranks run here.
+        """CMake's options for a build without kernels for other processors, as all ranks run here.
 
         This saves two thirds of the compilation time.
         """
@@ -67,7 +67,7 @@ def find_simulator() -> Simulator:
 
 
 class SimAllocation(Allocation):
-    """The allocation of a simulated cluster, which only consists of a description."""
+    """The allocation of a simulated cluster; the cluster is only a description in a file."""
 
     def __init__(self, name: str, options: SimOptions, context: Context) -> None:
         self._name = name
@@ -198,7 +198,7 @@ class SimAllocation(Allocation):
     def _inject(
         self, command: Command, argv: list[str], variables: dict[str, str], layout: Layout
     ) -> tuple[str, ...]:
-        """Add the recorded computation of a program to its variables, recorded now if needed."""
+        """Add a program's recorded computation to its variables; record it first if necessary."""
 
         def launch(more: Mapping[str, str]) -> Finished:
             line = self._line(argv, layout)

@@ -1,11 +1,11 @@
-"""A trace in SimGrid's format for a replay: the actions of each rank, a line for each action.
+"""A trace in SimGrid's format for a replay: a list of actions for each rank.
 
 Computation takes the traced processor time; messages and collective functions are simulated with
-the cluster's costs and algorithms. A receive from any source or of any tag gets the same message as
-in the traced run. SimGrid's actions only have the communicator of all ranks, so a trace with
-collectives on a subset of the ranks is refused, with the reason. For vectors with counts, a trace
-only has the sum, which is divided equally among the partners. A nonblocking collective is executed
-completely at its start.
+the cluster's costs and algorithms. A receive from any source, or with any tag, gets the same
+message as in the traced run. A trace with collectives on a subset of the ranks is refused, because
+SimGrid's actions only use the communicator of all ranks. For functions with a count for each
+partner, such as MPI_Alltoallv, a trace only contains the sum of the counts. The sum is divided
+equally among the partners. A nonblocking collective is executed completely when it is started.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _function_of(call: str) -> str:
 
 
 def why_not(trace: Trace) -> str:
-    """Return the reason why the simulator cannot replay a trace; empty if it can."""
+    """Return the reason why the simulator cannot replay a trace; "" if it can replay it."""
     if trace.why_partial:
         return trace.why_partial
     for stream in trace.streams:
@@ -54,7 +54,7 @@ def why_not(trace: Trace) -> str:
 
 
 def _unknown_sender(stream: CallStream) -> str:
-    """Return the reason against a receive from any source with an unknown sender, or ""."""
+    """Return the reason against a replay if a receive has an unknown sender, or ""."""
     if not any(map(_asks, stream.shapes)):
         return ""
     arrivals = _arrivals(stream)
@@ -74,7 +74,10 @@ def _calls(stream: CallStream) -> Iterator[tuple[int, Shape]]:
 
 
 def _arrivals(stream: CallStream) -> dict[int, Shape]:
-    """Return the shapes that contain the sender, by the number of the receive among all posts."""
+    """Return the calls that show the sender of an earlier nonblocking receive.
+
+    The key is the number of the receive among all posted requests.
+    """
     if not any(map(_tells, stream.shapes)):
         return {}
     return {posts - 1 - shape.to: shape for posts, shape in _calls(stream) if _tells(shape)}
@@ -104,7 +107,7 @@ def _why_not(shape: Shape, ranks: int) -> str:
 
 @dataclass(slots=True)
 class _Rank:
-    """The lines of actions of one rank, while they are being written."""
+    """The actions of one rank, to which its calls are added one after the other."""
 
     rank: int
     tags: dict[tuple[int, int], int]
@@ -149,7 +152,7 @@ class _Rank:
                 self.act("wait", *request)
 
     def _tag(self, comm: int, tag: int) -> int:
-        """Return the tag in the simulator, a number for both communicator and tag."""
+        """Return the simulator's tag for a pair of communicator and tag."""
         return self.tags.setdefault((comm, tag), len(self.tags))
 
     def run(self, stream: CallStream, factor: float, sizes: list[int], ranks: int) -> None:
@@ -229,7 +232,7 @@ def _collective(name: str, shape: Shape, size: int, ranks: int) -> tuple[object,
 
 
 def _collective_sizes(trace: Trace) -> list[int]:
-    """Return the size of each collective of all ranks, as the mean over the ranks."""
+    """Return the mean size, over the ranks, of each collective that all ranks execute."""
     sums: dict[int, int] = defaultdict(int)
     for stream in trace.streams:
         place = 0
@@ -254,7 +257,7 @@ def write(trace: Trace, factor: float, folder: Path) -> Path:
 
 
 def seconds_of(stderr: str) -> float:
-    """Return the time of the replayed program, in s."""
+    """Return the simulated time of the replayed program, in s."""
     match = re.search(r"Simulation time ([\d.]+)", stderr)
     if match is None or "Deadlock" in stderr:
         complaint = stderr.strip()[-300:] or "it printed no error"

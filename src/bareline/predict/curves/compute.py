@@ -46,7 +46,7 @@ AS_IT_IS = ComputeFactor(1.0, 1.0, 1.0, "the same platform")
 
 
 def same_processor(a: PlatformCurves, b: PlatformCurves) -> str:
-    """Describe the first difference between the processors; "" if they are the same."""
+    """Return "" if both platforms have the same processor, else their first difference."""
     for key in _SAME:
         if a.facts.get(key) != b.facts.get(key):
             return f"{key}: {a.facts.get(key, 'unknown')} and {b.facts.get(key, 'unknown')}"
@@ -62,10 +62,11 @@ def factor_between(
 ) -> ComputeFactor:
     """Return the best known factor of computing time from A to B.
 
-    The sources are, in this order: equal processors, a calibration, bounds from measured rates.
+    The first of these sources that is available is used: a calibration, equal processors (factor
+    1), times of the program with one rank, bounds from measured rates.
 
-    - `rates`: the run of the measured curves, which may have rates of a node or one rank of the
-      program.
+    - `rates`: the run of the measured curves. It may also contain rates of a node, and times of the
+      program with one rank.
     - `program`: the application's probe and parameters, if they are known.
 
     Raises AnalysisError: the processors differ, and no measurement shows by how much.
@@ -163,7 +164,10 @@ def _factor(logs: Logs, program: str) -> ComputeFactor:
 
 
 def _ratios(records: Records, a: str, b: str) -> list[float]:
-    """Return the factor of computing time for each class of instructions that both measured."""
+    """Return the factor of computing time for each class of instructions.
+
+    Only classes that were measured on both platforms have a factor.
+    """
     ratios: list[float] = []
     for probe, metric in _CLASSES:
         rows = records.samples_of(probe).filter(pl.col("metric") == metric)

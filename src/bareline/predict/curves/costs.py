@@ -1,4 +1,4 @@
-"""The costs of messages, collectives, computing and start-up, from one platform or two mixed."""
+"""The costs of messages, collectives, computing and start-up, from one or two platforms."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ class Costs:
     """The costs that a replay uses.
 
     - `compute`, `io`: factors on the traced times of computing and of file calls.
-    - `beside`: additional time of computing after calls, compared with the base, as a share of the
-      first `beside_s` of each stretch: packets empty caches and interrupt the processor.
+    - `beside`: the additional time of computing after a call, compared with the base, because
+      packets empty caches and interrupt the processor. It is a share of the time in the first
+      `beside_s` seconds after the call.
     """
 
     ladder: PlatformCurves
@@ -79,10 +80,10 @@ class Costs:
     def crossing(self, nodes: int, size: float) -> float:
         """Return the time from send to arrival, in s, while another message goes the opposite way.
 
-        The bytes take as long as in `MPI_Sendrecv` of two ranks, if that was measured: the link,
-        its queue and the processors then serve both messages, and on a shaped link of 1 Gb/s the
-        bytes take 15 to 35 % longer than in the ping-pong. The rest of the time of `MPI_Sendrecv`
-        is bookkeeping and not counted.
+        The time of the smallest message is that of the ping-pong. The additional time of the bytes
+        is that of `MPI_Sendrecv` of two ranks, if it was measured: the link, its queue and the
+        processors then serve two messages. On a shaped link of 1 Gb/s the bytes take 15 to 35 %
+        longer than in the ping-pong.
         """
         alone = self.transfer(nodes, size)
         crossing = self.ladder.message(CROSSING, nodes)
@@ -95,10 +96,10 @@ class Costs:
     def send_overhead(self, nodes: int, size: float) -> float:
         """Return the time that the sender itself needs for a message, in s, at most the transfer.
 
-        The time is measured if possible. Otherwise it is the time per message of many messages in a
-        window, minus the time on the wire if the wire's rate is known. The difference omits the
-        work of a processor while the wire is busy: on a slow link of many small packets, most of
-        the work.
+        The result is the measured overhead. If it was not measured, the result is the time per
+        message of `mpi.bandwidth` (many messages in a window), minus the time on the wire if the
+        wire's rate is known. This difference omits the processor's work while the wire is busy,
+        which is most of the work on a slow link with many small packets.
         """
         whole_s = self.transfer(nodes, size)
         measured = self.ladder.message(SENDING, nodes)
@@ -118,8 +119,9 @@ class Costs:
     def receive_overhead(self, nodes: int, size: float) -> float:
         """Return the time that a receiver needs for a message that has already arrived, in s.
 
-        The time is measured if possible. Otherwise it is half of the sender's time, which contains
-        the work of the network layers on both sides.
+        The result is the measured overhead. If it was not measured, the result is half of the
+        sender's overhead, because that overhead contains the work of the network layers on both
+        sides.
         """
         measured = self.ladder.message(RECEIVING, nodes)
         if measured is None:
@@ -144,8 +146,9 @@ class Costs:
     def collective(self, probe: str, ranks: int, nodes: int, size: float) -> float:
         """Return the time of a collective if all ranks begin at the same time, in s.
 
-        If the platform has no curve of the collective, and `PlatformCurves.gaps` accepts that, the
-        time is that of a tree of messages.
+        If the platform has no curve of the collective, the time is that of a tree of messages.
+        `PlatformCurves.gaps` reports a missing curve only if its calls take at least 1 % of the
+        time.
         """
         curve = self.ladder.curve(probe, ranks, nodes)
         if curve is not None:
@@ -168,7 +171,8 @@ def mixed(a: Costs, b: Costs, swapped: Collection[Input]) -> Costs:
 
     The curve of a message has two parts: the time of the smallest message (latency) and the time of
     the bytes beyond it (bandwidth). The curve of a collective is a tree of messages times a factor
-    of the algorithm: the tree changes with latency and bandwidth, the factor with "collectives".
+    of the algorithm. Replacing "latency" or "bandwidth" changes the tree, and replacing
+    "collectives" changes the factor.
     """
 
     def source(name: Input) -> Costs:
@@ -183,7 +187,7 @@ def mixed(a: Costs, b: Costs, swapped: Collection[Input]) -> Costs:
         b.ladder,
         curves=messages,
         cores=_cores(source("cores").ladder, b.ladder),
-        # Ranks of one node and of several are the same where a platform has one node only.
+        # A platform with one node has a protocol for messages within a node only.
         protocols={n: latency.protocol(min(n, latency.layout.nodes)) for n in (1, 2)},
     )
     trees = Costs(ladder)
@@ -196,7 +200,7 @@ def mixed(a: Costs, b: Costs, swapped: Collection[Input]) -> Costs:
 
 
 def _on(costs: Costs, key: CurveKey) -> Curve | None:
-    """Return the curve of a key, if necessary for fewer nodes; None if there is none."""
+    """Return the curve of a key, on fewer nodes if the platform has fewer; None if missing."""
     nodes = min(key.nodes, costs.ladder.layout.nodes, key.ranks)
     return costs.ladder.curve(key.probe, key.ranks, nodes)
 
@@ -217,8 +221,8 @@ def _message(curve: Curve, a: Costs, latency: Costs, bandwidth: Costs) -> Curve:
 def _collective(curve: Curve, source: Costs, trees: Costs) -> Curve:
     """Return the curve of a collective on B.
 
-    The curve is the time of a tree of messages by `trees`, times the factor of `source`'s
-    algorithm.
+    Its times are those of a tree of messages with the costs `trees`, multiplied by the factor of
+    the algorithm on `source`.
     """
     measured = _on(source, curve.key)
     if measured is None:
@@ -238,7 +242,7 @@ def _collective(curve: Curve, source: Costs, trees: Costs) -> Curve:
 
 
 def _cores(ladder: PlatformCurves, like: PlatformCurves) -> int | None:
-    """Return the cores per node of `like` if its ranks share cores as they do on `ladder`.
+    """Return the cores per node for which `like` has as many ranks per core as `ladder`.
 
     None if each rank has a core.
     """
@@ -278,7 +282,7 @@ def start_up(profile: Profile, a: PlatformCurves, b: PlatformCurves) -> StartUp:
 
 
 def _longer(probe: str, ranks: int, a: PlatformCurves, b: PlatformCurves) -> float | None:
-    """Return the additional time of a probe on B, in s; None if a platform has no time."""
+    """Return the additional time of a probe on B, in s; None if a platform did not measure it."""
     on_a = _taken(probe, ranks, a)
     on_b = _taken(probe, ranks, b)
     if on_a is None or on_b is None:
@@ -298,7 +302,7 @@ def _taken(probe: str, ranks: int, ladder: PlatformCurves) -> float | None:
 def connections(profile: Profile) -> int:
     """Return the largest number of ranks to which a rank connects.
 
-    A collective over n ranks counts as log2(n).
+    A collective over n ranks counts as log2(n) connections.
     """
     is_to_another = pl.col("from") != pl.col("to")
     sends = profile.send_table.filter(is_to_another)

@@ -51,7 +51,7 @@ class CurveCoverage:
 
     @property
     def outside(self) -> tuple[SizeUsed, ...]:
-        """The used sizes above the largest size of every platform; their times are not known."""
+        """The used sizes above `most`, so that not every platform has a measured time for them."""
         return tuple(size for size in self.used if size.size_bytes > self.most)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -144,7 +144,7 @@ class _SizeSum:
 
 @dataclass(frozen=True, slots=True)
 class _CurvePlace:
-    """The curve that prices a call, and the call's size on that curve."""
+    """The curve that contains the time of a call, and the call's size on that curve."""
 
     probe: str
     ranks: int
@@ -152,7 +152,10 @@ class _CurvePlace:
 
 
 def _place_of(row: Mapping[str, Any]) -> _CurvePlace | None:
-    """Return the curve and the size for a row of a profile's calls; None without a curve."""
+    """Return the curve and the size for a row of a profile's calls.
+
+    None if no curve contains the time of such calls.
+    """
     if row["kind"] in POINT_TO_POINT and row["peer"] != "none":
         return _CurvePlace(_MESSAGES, 2, float(row["size_high"]))
     collective = collective_of(row["call"])

@@ -31,9 +31,9 @@ _APART = 2.0
 #: of disturbed launches.
 _LOST = 3.0
 _MOST_LOST = 1 / 3
-#: A message that takes less than this share of a smaller one's time was disturbed, or that was.
+#: If a message takes less than this share of a smaller message's time, one of them was disturbed.
 _LEAST_SHARE = 0.65
-#: Messages from here on show the rate of a wire.
+#: Messages of at least this size show the rate of a wire.
 _LARGE_BYTES = 1 << 17
 
 
@@ -130,7 +130,7 @@ class Curve:
 
     @cached_property
     def two_speeds(self) -> tuple[float, int]:
-        """The factor by which the slow launches are slower, and the number of slow launches.
+        """The time of slow launches divided by that of fast ones, and the number of slow launches.
 
         (1, 0) if the launches do not have two speeds.
         """
@@ -158,7 +158,7 @@ class Curve:
         peak = np.concatenate([np.maximum.accumulate(part) for part in self._parts])
         share = self.raw / peak
         worst = int(np.argmin(share))
-        # Where less is missing it is a protocol, not a disturbed curve.
+        # A smaller fall has a protocol as its cause, not a disturbance.
         is_deep = self.raw[worst] < _LEAST_SHARE * peak[worst]
         if not is_deep:
             return ""
@@ -171,7 +171,7 @@ class Curve:
         if wire_bps is None or self.key.probe not in ("mpi.pingpong", "mpi.bandwidth"):
             return ""
         large = self.sizes >= _LARGE_BYTES
-        # A transfer may seem faster than its wire: bursts and rounding.
+        # Bursts and rounding may make a transfer seem faster than its wire.
         least_s = 8 * self.sizes[large] / wire_bps * 0.75
         if not np.any(self.raw[large] < least_s):
             return ""
@@ -193,10 +193,11 @@ class Curve:
         return Curve(self.key, self.sizes, rows)
 
     def scaled(self, latency: float, bandwidth: float) -> Curve:
-        """Return the curve with factors on the time of the smallest message and of the bytes.
+        """Return the curve with another latency and another time of bytes.
 
-        The ratios of the launches to the median stay. The delay of a launch is the same at every
-        size, so that a slow link does not multiply it.
+        The time of the smallest message is multiplied by `latency`, and the additional time of
+        larger messages by `bandwidth`. At each size, all launches are multiplied by the same
+        factor.
         """
         base = self.latency_s
         times = self.times
@@ -211,7 +212,7 @@ def without_disturbed(launches: FloatArray) -> FloatArray:
 
     A rank without a core waits for milliseconds, a time slice of the scheduler, while messages take
     microseconds. Such a time is not a variation of the platform. If more than a third of the
-    launches at a size are so slow, all of them stay, and the curve is contradictory.
+    launches at a size are so slow, all launches stay, and `contradicts` is true.
 
     - `launches`: one row per launch, one column per size, in s; NaN if a launch lacks a size.
     """
@@ -222,7 +223,7 @@ def without_disturbed(launches: FloatArray) -> FloatArray:
 
 
 def _median(launches: FloatArray) -> FloatArray:
-    """Return the median over the launches that are not NaN, 30 times as fast as numpy's."""
+    """Return the median over the launches, ignoring NaN, in 1/30 of the time of `np.nanmedian`."""
     ordered = np.sort(launches, axis=0)  # missing values come last
     n = launches.shape[0] - np.isnan(launches).sum(axis=0)
     sizes = np.arange(launches.shape[1])

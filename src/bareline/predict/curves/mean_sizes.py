@@ -27,7 +27,7 @@ class MeanSize:
 
     @property
     def rounded_bytes(self) -> int:
-        """The nearest size that is a number of whole elements, at least one element."""
+        """The nearest size that is a whole number of elements, at least one element."""
         return max(1, round(self.bytes / _ELEMENT_BYTES)) * _ELEMENT_BYTES
 
 

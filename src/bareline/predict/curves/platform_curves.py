@@ -46,8 +46,8 @@ _METRICS: Mapping[str, tuple[str, str]] = {
     SENDING: ("", "send"),
     RECEIVING: ("", "receive"),
 }
-#: A loop that takes so much longer than its single calls by their trimean had lost its core: a rank
-#: waits milliseconds for a time slice, and a loop of a few ms is twice as long for it.
+#: A loop that takes longer than its single calls (their trimean) by this factor had lost its core:
+#: a rank waits milliseconds for a time slice, which doubles the time of a loop of a few ms.
 _LOOP_SLACK = 1.02
 _EAGER_SHARED = 4096
 _EAGER_NETWORK = 65536
@@ -77,14 +77,14 @@ class LadderGaps(AnalysisError):
 
 
 class Protocol(NamedTuple):
-    """The largest eager message, and whether the receiver fetches longer messages by itself."""
+    """The largest eager message, and whether receivers fetch longer ones without the sender."""
 
     eager_bytes: int
     fetches: bool
 
 
 class AfterCalls(NamedTuple):
-    """The factor by which code after messages is slower, and the duration of this in s."""
+    """The factor by which code is slower after messages, during its first `time_s` seconds."""
 
     times: float
     time_s: float
@@ -96,8 +96,8 @@ class PlatformCurves:
 
     - `layout`: the layout of the application's ranks on the platform: nodes, and ranks per node.
     - `cores`: cores of a node that the ranks may use; None if each rank has a core.
-    - `protocols`: by the number of nodes of two ranks. A number of nodes without an entry gets its
-      protocol from the curves.
+    - `protocols`: the protocol of messages between two ranks on one node (1) or on two nodes (2).
+      If an entry is missing, `protocol` finds it from the curves.
     """
 
     platform: str
@@ -109,7 +109,7 @@ class PlatformCurves:
 
     @cached_property
     def wire_bps(self) -> float | None:
-        """The rate of the link between nodes, if known; the shaped rate before the nominal rate."""
+        """The shaped rate of the link between nodes, or else its nominal rate; None if unknown."""
         if self.layout.nodes < 2:
             return None
         return wire_bps(self.facts)
@@ -120,7 +120,7 @@ class PlatformCurves:
 
     @property
     def n(self) -> int:
-        """The largest number of launches of a curve."""
+        """The largest number of launches that a curve has."""
         return max((curve.launches.shape[0] for curve in self.curves.values()), default=0)
 
     def host(self, rank: int) -> int:
@@ -128,11 +128,11 @@ class PlatformCurves:
         return rank // self.layout.ranks_per_node
 
     def curve(self, probe: str, ranks: int, nodes: int) -> Curve | None:
-        """Return the curve of a probe for a number of ranks and nodes; None if there is none."""
+        """Return the curve of a probe for a number of ranks and nodes; None if it is missing."""
         return self.curves.get(CurveKey(probe, ranks, nodes))
 
     def message(self, probe: str, nodes: int) -> Curve | None:
-        """Return the curve of two ranks on one node or on two nodes; None if there is none."""
+        """Return the curve of two ranks on one node or on two nodes; None if it is missing."""
         return self.curve(probe, 2, nodes)
 
     def beside(self, ranks: int) -> AfterCalls | None:
@@ -147,7 +147,7 @@ class PlatformCurves:
     def resampled(self, rng: np.random.Generator) -> PlatformCurves:
         """Return the curves of randomly drawn launches.
 
-        The draw is the same for all curves, because they share blocks.
+        The same launches are drawn for all curves, because a block contains a launch of each curve.
         """
         launches = max(1, self.n)
         return self.of_launches(rng.integers(0, launches, launches))
@@ -160,8 +160,8 @@ class PlatformCurves:
     def protocol(self, nodes: int) -> Protocol:
         """Return the protocol of messages between two ranks.
 
-        The protocol is the measured one. If none was measured, it is Open MPI's default, and the
-        latency shows whether the ranks use shared memory or a network.
+        If the protocol was not measured, it is the default of Open MPI. In this case, the latency
+        shows whether the ranks use shared memory or a network.
         """
         if nodes in self.protocols:
             return self.protocols[nodes]
@@ -171,11 +171,11 @@ class PlatformCurves:
         limit = _EAGER_SHARED if is_shared else _EAGER_NETWORK
         sending = self.message(SENDING, nodes)
         if sending is not None and way is not None:
-            # From where on `MPI_Send` waits for a receiver that computes: `mpi.overhead` lets it
-            # look 40 us later at least.
+            # `MPI_Send` waits for a receiver that computes from some size on: in `mpi.overhead`,
+            # the receiver looks for the message at least 40 us later.
             waits = sending.raw > [way.at(size) + 20e-6 for size in sending.sizes]
             if waits[-1]:
-                # One size alone may have been disturbed: the last that goes at once counts.
+                # A single size may be disturbed, so the largest size that is sent at once counts.
                 at_once = sending.sizes[~waits]
                 limit = round(float(at_once.max(initial=0.0)))
         return Protocol(limit, is_shared)
@@ -202,7 +202,7 @@ class PlatformCurves:
         key = CurveKey(need.probe, need.ranks, nodes)
         curve = self.curves.get(key)
         about = curve.at(largest) if curve else self.tree_s(need.ranks, nodes, largest)
-        # A curve with a negligible share of the time, here or there, may be missing, cut or rough.
+        # A curve with a negligible share of the time on both platforms may be missing or unusable.
         if max(need.share, need.rate * about) < 0.01:
             return None
         fault = self._fault(curve, nodes, largest)
@@ -265,7 +265,7 @@ def _curves(records: Records, platform: str) -> Iterator[Curve]:
 
 
 def _probe_of(curve: str) -> str:
-    """Return the probe of a curve's name, which is the first word if the probe has two curves."""
+    """Return the probe of a curve, whose name is the probe or begins with it."""
     return curve.partition(" ")[0]
 
 
@@ -276,7 +276,7 @@ def _value_of(metric: str) -> pl.Expr:
 def _means(rows: pl.DataFrame, loop: str, calls: str) -> pl.DataFrame:
     """Return the time of a call by trial and point.
 
-    It is the mean over a loop, bounded by a multiple of the trimean of single calls.
+    The time is the mean over a loop, at most a multiple of the trimean of single calls.
     """
     lower = f"{calls}_q1"
     upper = f"{calls}_q3"
@@ -320,7 +320,7 @@ def _cores(records: Records, platform: str, layout: Layout) -> int | None:
     count = len(given) if isinstance(given, list) else allowed
     if not isinstance(count, int) or count < 1:
         return None
-    # Nodes of one machine have its cores between them.
+    # Nodes on one machine share its cores.
     caveats = records.trials.filter(pl.col("platform") == platform)["caveats"]
     if caveats.list.contains("shared-host").fill_null(False).any():
         count = max(1, count // layout.nodes)

@@ -21,19 +21,19 @@ START_UP = (INIT, FIRST_MESSAGE)
 OVERHEAD = "mpi.overhead"
 SENDING = f"{OVERHEAD} send"
 RECEIVING = f"{OVERHEAD} receive"
-#: The time of a message while another one comes the other way.
+#: The time of a message while another message goes in the opposite direction.
 CROSSING = "mpi.sendrecv"
 #: The cost of the network for the processor: a loop between messages, and the same loop alone.
 BESIDE = "mpi.beside_compute"
 BETWEEN = f"{BESIDE} between"
 ALONE = f"{BESIDE} alone"
 IO_KINDS = ("mpi-io", "posix-io")
-#: The probes whose curves point-to-point calls are looked up on.
+#: The probes whose curves contain the times of point-to-point calls.
 _MESSAGES = ("mpi.pingpong", "mpi.bandwidth", OVERHEAD, CROSSING)
 
 
 def curve_size(collective: Collective, size: float, comm_size: int) -> float:
-    """Return the size at which the curve of a collective is read."""
+    """Return the size at which the curve of a collective has the time of a call."""
     if not collective.smallest_bytes:
         return 0.0
     if collective.per_peer:
@@ -47,19 +47,19 @@ _SLOW_CALL_S = 100e-6
 _LITTLE = 0.001
 _SMALLEST_LARGEST = 1024
 _MOST_BYTES = 1 << 30
-#: Up to here a size is measured many times within its budget; larger sizes a few times, which a
-#: link of 1 Gb/s has time for: three iterations gave times that differed by half.
+#: Sizes up to this one are measured many times within their budget. Larger sizes are measured a few
+#: times, for which a link of 1 Gb/s has time; with three iterations, times differed by half.
 _SMALL_BYTES = 32 << 10
-#: A window of 64 of them takes a slow link a while, and six windows must fit.
+#: A slow link needs time for a window of 64 messages, and six windows must fit.
 _SMALL_BUDGET_S = 0.05
 _WINDOW_BUDGET_S = 0.2
 _LARGE_ITERATIONS = 24
 _FEWEST_ITERATIONS = 6
 _MEDIUM_BYTES = 4 << 20
 _SLOW_LINK_BPS = 1e9
-#: Large messages in flight at once: few enough for a slow link, as applications have them.
+#: Large messages in flight at once: few, as in applications and for a slow link.
 _LARGE_WINDOW = 4
-#: Beyond here no library sends before the receiver looks: there is no overhead to be measured.
+#: No library sends larger messages before the receiver looks, so they have no such overhead.
 _EAGER_BYTES = 64 << 10
 _OVERHEAD_BUDGET_S = 0.1
 
@@ -94,7 +94,7 @@ class CurveNeed:
 
     def measures(self, nodes: int | None = None) -> list[str]:
         """Return the ``[[measure]]`` blocks of the curve; long messages are measured less often."""
-        if self.probe in ("mpi.barrier", BESIDE, *START_UP):  # of no size
+        if self.probe in ("mpi.barrier", BESIDE, *START_UP):  # without a message size
             params = "" if self.probe in START_UP else f"budget_s = {_SMALL_BUDGET_S:g}"
             return [self._block(params, nodes)]
         largest = int(max(self.largest, _SMALLEST_LARGEST))
@@ -113,10 +113,10 @@ class CurveNeed:
 
     def _block_of_large(self, most: int, nodes: int | None, *, windowed: bool) -> str:
         """Return the block of long messages, each of which is measured a few times."""
-        # Fewer where each takes a slow link seconds.
+        # Fewer iterations if a message takes seconds on a slow link.
         fitting = _LARGE_ITERATIONS * _MEDIUM_BYTES // most
         iterations = max(_FEWEST_ITERATIONS, min(_LARGE_ITERATIONS, fitting))
-        # A slow link takes so long, warm-up and loop included; other links end sooner.
+        # The time on a slow link, with warm-up and loop; a faster link ends sooner.
         messages = _LARGE_WINDOW if windowed else 2
         each_s = 8 * most / _SLOW_LINK_BPS * messages
         budget_s = max(0.2, round(2.5 * iterations * each_s, 1))
@@ -198,7 +198,7 @@ def _is_negligible(row: Mapping[str, Any], share: float, wall_ns: float) -> bool
 def _keys_of(
     row: Mapping[str, Any], ranks: int, *, spread: bool
 ) -> Iterator[tuple[tuple[str, int, bool], float]]:
-    """Yield each curve that prices the calls of a row, and the size on that curve."""
+    """Yield each curve that contains the time of a row's calls, and the size on that curve."""
     kind = row["kind"]
     comm_size = row["comm_size"]
     if kind in POINT_TO_POINT and row["peer"] != "none":
@@ -214,14 +214,14 @@ def _keys_of(
 
 
 def _places(ranks: int, *, spread: bool) -> list[bool]:
-    """Return whether messages of two ranks may be within a node (False), between nodes (True)."""
+    """Return the possible places of two ranks: on one node (False), on two nodes (True)."""
     if not spread:
         return [False]
     return [False, True] if ranks > 2 else [True]
 
 
 def merged(needs: Iterable[CurveNeed]) -> list[CurveNeed]:
-    """Return the needs of several applications, joined by curve with the largest values."""
+    """Return the needs of several applications: one per curve, with the largest values."""
     joined: dict[tuple[str, int, bool], CurveNeed] = {}
     for need in needs:
         key = (need.probe, need.ranks, need.between)
@@ -240,7 +240,7 @@ def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
     needs = merged(chain.from_iterable(map(required_curves, profiles)))
     several = any(profile.ranks > 2 for profile in profiles)
     for need in needs:
-        # Two ranks on a node each have no messages within a node.
+        # Two ranks on two nodes exchange no messages within a node.
         if not need.between and not several:
             continue
         where = ""
@@ -255,8 +255,8 @@ def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
 def plan_study(profile: Profile, name: str = "ladder-mpi") -> str:
     """Return the text of a study that measures only the curves that one application needs.
 
-    The study also measures start-up and `MPI_Sendrecv`. The latter has messages in both directions
-    at once, or only short messages as a sentinel, whose trials reveal a disturbed block.
+    The study also measures start-up and `MPI_Sendrecv`. If the application does not need the curve
+    of `MPI_Sendrecv`, only short messages are measured: they reveal disturbed blocks.
     """
     blocks = list(ladder_measures([profile]))
     for probe in START_UP:

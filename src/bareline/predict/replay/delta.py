@@ -1,8 +1,8 @@
 """The difference model: the time on A plus the difference of its calls between A and B.
 
-The model needs no trace. The waiting time in a call stays the same; only the transfer changes. A
-wait for several messages costs one latency. If latencies overlap, or ranks pass work on in a
-pipeline, which only a trace shows, the model may be wrong by half.
+The model needs no trace. It assumes that the waiting time in a call stays the same and only the
+transfer changes. A wait for several messages costs one latency. The model may be wrong by half if
+latencies overlap, or if ranks pass work on in a pipeline. Only a trace shows such a case.
 """
 
 from __future__ import annotations
@@ -81,7 +81,10 @@ def _turns(costs: Costs) -> float:
 
 
 def _messages(row: dict[str, Any], size: float, costs: Costs) -> float:
-    """Return the time of a row's messages in s: a receive costs a transfer, a wait a latency."""
+    """Return the time of a row's messages in s.
+
+    A receive costs a transfer, and a wait costs a latency.
+    """
     nodes = min(costs.ladder.layout.nodes, 2)
     latency = costs.transfer(nodes, 0)
     if row["kind"] == "wait":

@@ -5,7 +5,7 @@ time, on a core that it may have to share. Messages and collectives take the tim
 curves.
 
 - A short message is *eager*: the sender continues after its own overhead, the message arrives after
-  the transfer over the link, and the receiver gets the message when it asks for it.
+  the transfer over the link, and the receiver gets the message at its receive or wait.
 - A long message is a *rendezvous*: it starts when sender and receiver are both in MPI calls, and no
   bytes move while they compute. In shared memory only the receiver has to be in a call, because it
   fetches the message by itself.
@@ -16,8 +16,8 @@ curves.
   a broadcast all ranks wait only for the root, and in a reduction only the root waits.
 
 Polls without a result are left out: they are waiting time, which the replay computes itself. The
-steps are compiled (native/replay). They need no curves, because the costs of all calls are computed
-before.
+steps of the replay are compiled code (native/replay), which gets the costs of all calls from this
+module.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ _ENDS_COMMUNICATOR = ("MPI_Comm_free", "MPI_Comm_disconnect")
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """The result of a replay: the end of each rank in s, from a common begin.
+    """The result of a replay: the end of each rank in s, after a common start.
 
-    `taken_s` is the time of each rank's calls by shape.
+    `taken_s` is the time of each rank's calls, by shape (the function, size and partner of calls).
     """
 
     ends_s: tuple[float, ...]
@@ -145,7 +145,7 @@ _KINDS = {
     "done": _Kind.DONE,
 }
 _ANY_TAG = -1
-#: The field of a job for receives from anybody, with any tag.
+#: The field of a job for receives from any rank, with any tag.
 _WILDCARDS = {(True, True): "anything", (True, False): "anybody", (False, True): "any_tag"}
 _ROLES = {"all": 0, "from-root": 1, "to-root": 2}
 
@@ -178,7 +178,7 @@ _REPLAY = struct(
 
 
 def replay(trace: Trace, costs: Costs) -> Replayed:
-    """Return the times of a trace replayed with costs; other Python threads run meanwhile.
+    """Return the times of a replay of a trace. Other Python threads can run during the replay.
 
     Raises AnalysisError: the trace lacks ranks, or ranks wait for each other forever.
     Raises ToolMissing, BuildError: the compiled steps are missing and cannot be built.
@@ -292,7 +292,7 @@ class _Tables:
         compute_s = stream.compute_s
         spent_s = stream.spent_s
         if compute_s.strides != spent_s.strides:
-            # One distance for both: columns of a table have it.
+            # The compiled steps read both arrays with one stride.
             compute_s = np.ascontiguousarray(compute_s)
             spent_s = np.ascontiguousarray(spent_s)
         comms = _numbers()
@@ -361,7 +361,7 @@ def _kind_of(shape: Shape) -> _Kind:
 
 
 def _fill_wildcards(job: Any, streams: Sequence[CallStream]) -> None:
-    """Write whether ranks receive from any rank, with any tag, or both."""
+    """Write whether some rank receives from any rank, with any tag, or both."""
     for stream in streams:
         for shape in stream.shapes:
             wildcard = _WILDCARDS.get((shape.from_ == ANYBODY, shape.receive_tag == _ANY_TAG))

@@ -21,7 +21,8 @@ class ApplicationClock:
     """The times of an application by its own clock, which comparisons use.
 
     - `launch_s`: the time of the profiled launch.
-    - `median_s`, `launches_s`: the median, and the times of all launches.
+    - `median_s`: the median of the launches.
+    - `launches_s`: the time of each launch.
     """
 
     launch_s: float
@@ -68,7 +69,7 @@ class ReferenceRun:
 
     @property
     def launches_s(self) -> tuple[float, ...]:
-        """The time of each launch by the application's own clock; empty if only one is known."""
+        """The time of each launch by the application's own clock; empty if one launch is known."""
         return self.clock.launches_s if self.clock else ()
 
     @cached_property
@@ -84,18 +85,18 @@ class ReferenceRun:
 
     @property
     def reproduced(self) -> float:
-        """The replayed time over the measured time of the launch."""
+        """The replayed time of the launch divided by its measured time."""
         return self.replayed.time_s / self.wall_s
 
     @cached_property
     def lacks(self) -> tuple[CallLack, ...]:
-        """The differences of the replay from the trace, by function and size."""
+        """The time that the replay lacks compared with the trace, by function and size."""
         assert self.trace is not None
         return lacks_of(self.trace, self.replayed, self.wall_s)
 
     @cached_property
     def _left_out(self) -> tuple[int, float, npt.NDArray[np.float64]]:
-        """The slowest rank's index among the streams, and the shares that its clock leaves out."""
+        """The slowest rank's index among the streams, and the shares that the clock omits there."""
         assert self.trace is not None
         slowest = int(np.argmax(_walls_ns(self.profile)))
         rank = int(self.profile.rank_table["rank"][slowest])
@@ -124,7 +125,7 @@ class ReferenceRun:
 
 
 def left_out(stream: CallStream, left_s: float) -> tuple[float, npt.NDArray[np.float64]]:
-    """Return the shares of a rank's computing and shapes that its clock leaves out.
+    """Return the shares of a rank's computing and shapes that the application's clock omits.
 
     - `left_s`: the time to leave out, in s.
 

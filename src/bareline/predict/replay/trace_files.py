@@ -1,4 +1,4 @@
-"""Reading of traces with compiled decoding, which is much faster than Python's."""
+"""Reading of traces with compiled code, which is much faster than Python."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Stream(ctypes.Structure):  # `struct bl_stream` of native/replay/replay.h
 
 
 def read_trace(path: Path) -> Trace:
-    """Return a trace, with compiled decoding.
+    """Return a trace that compiled code has decoded.
 
     Raises the errors of `profile.trace.read_trace`.
     """
@@ -53,9 +53,9 @@ def read_trace(path: Path) -> Trace:
 def read_records(
     stream: bytes, names: list[list[str]], ranks: int, room: Room, version: int = LATEST_VERSION
 ) -> Records:
-    """Return the records of one rank's calls as `profile.records.decode` does, compiled.
+    """Return the records of one rank's calls, decoded by compiled code.
 
-    Without compiled code, Python decodes them.
+    If the compiled code is missing, `profile.records.decode` returns the same records.
     """
     try:
         library = load_library()
@@ -69,7 +69,7 @@ def read_records(
         if status:
             raise {_TOO_MANY: TooMany, _DAMAGED: ValueError}[status]
 
-    decode_into_request()  # how many there are
+    decode_into_request()  # counts the records and shapes
     numbers = np.empty(request.records, np.int32)
     codes = np.empty(2 * request.records, np.uint16)
     shapes = np.empty((request.shape_count, values_of_shape), np.uint64)

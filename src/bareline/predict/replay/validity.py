@@ -20,8 +20,8 @@ from bareline.vocabulary.units import format_value, significant
 def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
     """Refuse a profile that depends more on its machine than on the program.
 
-    - `openly_shared`: whether the platform has fewer cores than ranks by design, which the models
-      include.
+    - `openly_shared`: whether the platform has fewer cores than ranks by design. The models take
+      such shared cores into account.
 
     Raises AnalysisError: the profile is unfinished or split, or ranks had no core for too long.
     """
@@ -77,10 +77,10 @@ def refuse_contradictions(profile: Profile, ladder: PlatformCurves, drawn: float
 
 @dataclass(frozen=True, slots=True)
 class CallLack:
-    """The error of the base's replay in the time of one function's calls.
+    """The time that the replay on the base lacks in one function's calls, compared with the trace.
 
     - `size_bytes`: the largest size; all sizes up to a power of two are one group.
-    - `calls`, `traced_s`, `replayed_s`: of a rank.
+    - `calls`, `traced_s`, `replayed_s`: number and times of the calls, as the mean over the ranks.
     - `share`: replayed minus traced time, as a share of the application's time.
     """
 
@@ -97,7 +97,7 @@ class CallLack:
 
 
 def lacks_of(trace: Trace, replayed: Replayed, time_s: float) -> tuple[CallLack, ...]:
-    """Return the differences between replay and trace by kind of calls, most missing time first."""
+    """Return the replay's error by function and size; groups that lack most time come first."""
     sums: dict[tuple[str, int], _CallSum] = {}
     for stream, taken_s in zip(trace.streams, replayed.taken_s, strict=True):
         counts = np.bincount(stream.shape, minlength=len(stream.shapes))
@@ -119,7 +119,7 @@ def lacks_of(trace: Trace, replayed: Replayed, time_s: float) -> tuple[CallLack,
 
 @dataclass(slots=True)
 class _CallSum:
-    """The calls of a rank to a function with about one size: their number and times."""
+    """The number and the times of a rank's calls to a function, for one group of sizes."""
 
     size_bytes: int = 0
     calls: float = 0.0
@@ -127,6 +127,6 @@ class _CallSum:
     replayed_s: float = 0.0
 
     def lack(self, call: str, time_s: float) -> CallLack:
-        """Return the error of the replay, as a share of the application's time."""
+        """Return the time that the replay lacks, with its share of the application's time."""
         share = (self.replayed_s - self.traced_s) / time_s
         return CallLack(call, self.size_bytes, self.calls, self.traced_s, self.replayed_s, share)

@@ -1,1 +1,1 @@
-"""A program's period on more ranks than were profiled: its calls, their check, and its time."""
+"""A program's period (its repeated calls) on more ranks: the calls, their check, and the time."""

@@ -19,8 +19,9 @@ from bareline.profile.trace import CallStream
 def aligned(job: JobCalls, model: JobCalls) -> JobCalls:
     """Return a job whose first rank's period begins as in `model`, if both have the same cycle.
 
-    The first rank is at the low end of all sides for every number of ranks, so that its calls are
-    the same. If no collective of all ranks is a matching cut, `job` is returned unchanged.
+    The first rank is at the low end of each side of the grid for every number of ranks, so that it
+    makes the same calls in both jobs. If no collective of all ranks is a matching cut, `job` is
+    returned unchanged.
     """
     wanted = _comparable(model)
     if _comparable(job) == wanted:
@@ -61,7 +62,7 @@ def _is_of_all(job: JobCalls, rank: int, number: int, step: Step) -> bool:
 
 
 def _turned(period: ProgramPeriod, begins: list[int]) -> ProgramPeriod:
-    """Return the period with its ranks beginning at other calls; earlier calls come last."""
+    """Return the period from each rank's call in `begins` on; earlier calls come last."""
     streams = tuple(
         _from(stream, begin) for stream, begin in zip(period.trace.streams, begins, strict=True)
     )

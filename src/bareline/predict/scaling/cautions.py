@@ -1,9 +1,9 @@
 """Assumptions about a period on more ranks that the profiles neither show nor contradict.
 
-Profiles that cut a side into 2 and 4 parts leave three questions open for 5 parts and more: the
-direction to a partner, whether only the last part of the side makes further calls or several parts,
-and the number of blocks of a padded message. The simplest assumption is made and reported, with the
-calls that depend on it.
+Profiles that cut a side of the grid of ranks into 2 and 4 parts leave three questions open for 5
+parts and more: the direction to a partner, whether one or several parts at the end of the side make
+further calls, and the number of blocks of a padded message. The simplest assumption is made and
+reported, with the calls that depend on it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Caution:
     """An assumption that no profile confirms.
 
     - `about`: the property of calls that the assumption concerns.
-    - `sides`: sides of the grid, from 0, if the assumption concerns some of them.
+    - `sides`: the numbers, from 0, of the grid's sides that the assumption concerns.
     - `calls`: number of calls of all ranks in the predicted period that depend on the assumption.
     """
 
@@ -49,7 +49,10 @@ def cautions_of(pattern: Pattern, grid: Grid, trace: Trace) -> Iterator[Caution]
 
 
 def padding_caution(calls: int) -> Caution | None:
-    """Return the assumption that sizes are constant, if whole blocks of a share would also fit."""
+    """Return the assumption that sizes are constant.
+
+    A number of whole blocks that grows with a rank's share would also explain these sizes.
+    """
     if not calls:
         return None
     text = (

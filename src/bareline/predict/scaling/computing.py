@@ -10,7 +10,7 @@ import numpy as np
 from bareline.predict.scaling.laws import SizeTable, fitted
 from bareline.profile.period import ProgramPeriod
 
-#: Programs that compute nothing are divided by this.
+#: The least time of computing, by which errors are divided.
 _LEAST_S = 1e-12
 
 
@@ -19,7 +19,7 @@ class Computing:
     """The computing time of a rank in a period, by the number of ranks p: a/p, or a + b/p.
 
     - `error`: the largest relative error at a profiled number of ranks that is predicted from the
-      other profiles; None if a law has as many terms as profiles.
+      other profiles; None if there are too few profiles to leave one out.
     """
 
     fixed_s: float
@@ -50,7 +50,7 @@ def computing(periods: Sequence[ProgramPeriod]) -> Computing:
     table = SizeTable(ranks, columns, ones)
     terms = 2 if len(chosen) > 2 else 1
     fit = fitted(columns[:, :terms], table)
-    if fit.factors.min() < 0:  # neither part takes less than no time
+    if fit.factors.min() < 0:  # a part of a time cannot be negative
         fit = fitted(columns[:, :1], table)
     shared_s = float(fit.factors[0])
     fixed_s = float(fit.factors[1]) if len(fit.factors) > 1 else 0.0

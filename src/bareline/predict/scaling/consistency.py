@@ -32,8 +32,8 @@ _ANY_TAG = -1
 class Fault:
     """The first call of a period that does not match the calls of other ranks.
 
-    - `rank`, `number`: the rank of the call, and the number of the call in the rank's period, from
-      1.
+    - `rank`: the rank that makes the call.
+    - `number`: the number of the call in the rank's period, from 1.
     - `why`: the mismatch, with the values of both sides.
     """
 
@@ -74,7 +74,7 @@ class _Call:
         return Fault(self.rank, self.number + 1, self.shape.call, why)
 
 
-#: The calls of a rank, and those of each rank.
+#: The calls of one rank, and the calls of every rank.
 _RankCalls = Sequence[_Call]
 _AllCalls = Sequence[_RankCalls]
 
@@ -299,7 +299,7 @@ class _Run:
 
     def _swap_may_pass(self, call: _Call) -> bool:
         send = self._sent_for.get(call.spot)
-        # Its own half is sent while it waits: the other rank need only have come to its call.
+        # The call sends while it waits to receive, so its partner only has to come to its call.
         return send is None or self._next[send.rank] >= send.number
 
     def _is_sent(self, receive: _Spot) -> bool:

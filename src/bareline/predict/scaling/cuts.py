@@ -40,13 +40,13 @@ class CountSizes(NamedTuple):
         return len({size for _, size in self.sizes}) > 1
 
 
-#: The sizes of a call on all counts.
+#: The sizes of a call in all profiles.
 CallSizes = tuple[CountSizes, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SideCuts:
-    """The possible cuts of a grid's sides, the even cut first, and the reason if one is missing."""
+    """The possible cuts of a grid's sides, the even cut first, and why uneven cuts are missing."""
 
     ways: list[Cut]
     unclear: str = ""
@@ -89,7 +89,7 @@ def _with_side(
     for call in uneven:
         if not _differ_along(side, call):
             continue
-        # Each cut of the new grid counts once.
+        # Cells with the same parts on the new grid count as one cut.
         by_shares: dict[tuple[float, ...], Cut] = {}
         for cells in _cells_of_side(side, call, cut, rules):
             shares = _shares(cells, grid.sides[side])

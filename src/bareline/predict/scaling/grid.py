@@ -97,7 +97,7 @@ class _GridRule:
     def grid(self, model: Grid, ranks: int) -> Grid | None:
         """Return a grid with the fixed sides of `model`, and other sides with the smallest sum.
 
-        None if the number of ranks cannot be divided in this way.
+        None if no such sides have `ranks` ranks.
         """
         fixed_ranks = math.prod(model.sides[side] for side in self.fixed)
         if ranks % fixed_ranks:
@@ -179,13 +179,14 @@ def grid_by_rule(profiled: Sequence[Grid], ranks: int) -> Grid:
 def counts_that_check(
     profiled: Sequence[Grid], most: int, given: Collection[int] = ()
 ) -> tuple[int, ...]:
-    """Return the one or two further numbers of ranks whose profiles would check each side.
+    """Return the one or two further numbers of ranks whose profiles would check every side.
 
     A side is checked if it has been cut into four or more parts; a side of three has one rank
     inside, which fits every rule. The result is empty if all sides are checked, or if no numbers up
     to `most` check them by the rule of the profiled grids.
 
-    - `given`: numbers of ranks that were profiled, also if they do not fit these grids.
+    - `given`: all numbers of ranks that were profiled, including numbers that do not fit these
+      grids.
     """
     if is_checked(profiled):
         return ()

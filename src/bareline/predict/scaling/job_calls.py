@@ -19,7 +19,10 @@ _Numbers = npt.NDArray[np.integer[Any]]
 
 
 class Step(NamedTuple):
-    """The kind of a call, without its sizes and the ranks that it concerns; `ago`: see `Shape`."""
+    """The kind of a call, without its sizes and the ranks that it concerns.
+
+    `ago` is for completions: the request was posted this number of posts before.
+    """
 
     call: str
     kind: str
@@ -74,7 +77,7 @@ class RankCalls:
         return cls(steps, column("to"), column("from_"), column("root"), column("comm"))
 
     def ends(self, name: EndName) -> _Numbers:
-        """Return for each call the rank at the end that `name` means."""
+        """Return for each call its receiver (`to`), its sender (`from_`) or its `root`."""
         ends: _Numbers = getattr(self, name)
         return ends
 
@@ -134,7 +137,7 @@ class RankOfCount(NamedTuple):
         return calls_of(self.job.period.trace.streams[self.rank])
 
     def comm(self, number: int) -> int:
-        """Return the mark of a call's communicator."""
+        """Return the number of the communicator of the rank's call `number`."""
         return int(self.calls.comm[number])
 
     def rules(self, comm: int) -> list[MembersRule]:

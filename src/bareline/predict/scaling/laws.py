@@ -54,8 +54,8 @@ class LawTerms:
     """The terms on which a size may depend, by their indices in `terms_at`; term 0 is constant.
 
     - `sides`: the number of sides of the grid.
-    - `along`: the side that a message crosses, on which its size does not depend; None without a
-      message.
+    - `along`: the side that a message crosses; the size does not depend on this side. None if the
+      call sends no message.
     """
 
     sides: int
@@ -196,8 +196,8 @@ def _follow_logarithm(values: Floats, growing: Floats, *, also_constant: bool) -
 def laws_of(table: SizeTable, terms: LawTerms) -> list[Law]:
     """Return the simplest exact laws; empty if no sum of two terms is exact.
 
-    A law that another profile checks comes before a simpler law without a check. In no law a term
-    that grows with the sides has a negative factor.
+    A law that another profile checks comes before a simpler law without a check. A term that grows
+    with the sides never has a negative factor.
     """
     simplest: list[Law] = []
     for family in terms.families():
@@ -238,8 +238,8 @@ def _is_determined(columns: Floats) -> bool:
 class Fit:
     """A fit by least squares: the factors, and an error for each profile.
 
-    The error of a profile is that of its prediction from the other profiles, as a share of its
-    mean. A profile has an error only if the other profiles determine the factors.
+    The error of a profile is the error of its prediction from the other profiles, as a share of the
+    profile's mean. A profile has an error only if the other profiles determine the factors.
     """
 
     factors: Floats
@@ -247,10 +247,10 @@ class Fit:
 
 
 def close_law(table: SizeTable, terms: LawTerms) -> Law:
-    """Return the law nearest to sizes that vary between periods: 1, and shares of the problem.
+    """Return the law nearest to sizes that vary between periods.
 
-    The law has all terms that the profiles distinguish. It is checked if each profile can be left
-    out.
+    Its terms are the constant 1 and the shares of the problem that the profiles distinguish. The
+    law is checked if each profile can be predicted from the other profiles.
     """
     chosen: tuple[int, ...] = (0,)
     for term in terms.shares:

@@ -177,7 +177,7 @@ class Maker:
         sizes = _sizes(laws, rows)
         likely = sizes
         if len(sizes) > 1:
-            # If a side was never cut otherwise: the size of a face, and one size for all ranks.
+            # If laws differ, the size of a face is assumed, if it is one size.
             face = self._face_term(call.key.along)
             likely = _sizes([law for law in laws if face in law.terms], rows)
             call.likely = True
@@ -195,7 +195,7 @@ class Maker:
     def _face_term(self, along: int | None) -> int:
         """Return the index of the term for the face that a message along a side crosses.
 
-        It is the constant term without a message.
+        If the call sends no message, it is the constant term.
         """
         if along is None:
             return 0
@@ -204,7 +204,7 @@ class Maker:
         return 1 + products(len(sides)).index(across)
 
     def _check_whole(self, call: PlaceCall, value: float, law: Law) -> None:
-        """Refuse a size that is negative, zero by a law of growth, or not of whole elements."""
+        """Refuse a size that is negative, zero by a law of growth, or has a part of an element."""
         element = self._size_laws.element(call.key)
         vanishes = value == 0 and law.terms != (0,)
         if value >= 0 and not value % element and not vanishes:

@@ -26,11 +26,11 @@ class MessageRow:
     - `sizes`: the smallest and the largest size of a call.
     - `partners`: the least and the greatest number of ranks with which a rank exchanges messages.
     - `communicators`: the sizes of the communicators over which the function is called.
-    - `times_largest`: the number of ranks as a multiple of the largest profile's.
+    - `times_largest`: the number of ranks divided by the number of ranks of the largest profile.
     - `unchecked_share`, `unchecked_byte_share`: the shares of all calls and of their bytes that
       depend on unchecked laws.
-    - `assumed_even`: sides whose cut into equal parts no profile proves; `assumed_even_share`: the
-      share of the bytes that depends on a side in `assumed_even`.
+    - `assumed_even`: the sides that are assumed to be cut into equal parts; no profile proves it.
+    - `assumed_even_share`: the share of the bytes that depends on a side in `assumed_even`.
     - `assumptions`: the assumptions of the whole period, a sentence each.
     """
 

@@ -16,14 +16,14 @@ _BLOCKS = [1 << power for power in range(6, 17)]
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """The least and the most bytes of a whole whose padded shares have the profiled sizes."""
+    """The range of the problem's bytes whose padded shares have the profiled sizes."""
 
     least: float
     most: float
 
     @classmethod
     def of(cls, shares: Floats, values: Floats, block: int) -> _Whole | None:
-        """Return the range of the whole that shares and sizes allow; None if no whole fits."""
+        """Return the range that shares and sizes allow; None if no number of bytes fits."""
         least = math.floor(float(((values - block) / shares).max()) + EXACT) + 1.0
         most = float(math.floor(float((values / shares).min()) + EXACT))
         return cls(least, most) if least <= most else None
@@ -37,8 +37,8 @@ class _Whole:
 def padded_laws(table: SizeTable, terms: LawTerms) -> list[Law]:
     """Return laws of sizes that are rounded up to whole blocks; empty if no block explains them.
 
-    Each law is a share of the problem. The sizes allow a range for the whole. The laws with the
-    least and the greatest whole are returned; they agree if the range determines the size.
+    Each law is a share of the problem. The sizes allow a range for the bytes of the whole problem.
+    The laws for both ends of this range are returned; they agree if the range determines the size.
     """
     if table.values.min() <= 0 or table.values.min() == table.values.max():
         return []
@@ -65,7 +65,7 @@ def _laws_of_block(table: SizeTable, term: int, block: int) -> list[Law]:
 
 
 def _is_padding_checked(table: SizeTable, term: int, block: int) -> bool:
-    """Whether the other profiles alone explain the sizes of some profile."""
+    """Whether the sizes of some profile follow from the other profiles alone."""
     shares = table.rows[:, term]
     for left in table.by_count:
         rest = ~left

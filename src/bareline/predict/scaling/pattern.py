@@ -34,7 +34,8 @@ from bareline.vocabulary.errors import AnalysisError, one_line
 class Concern:
     """The ranks that a call concerns.
 
-    A field is None if the call does not have that end, or no communicator.
+    The ends of a call are its receiver (`to`), its sender (`from_`) and its root. A field is None
+    if the call has no such end, or no communicator.
     """
 
     to: End | None = None
@@ -43,7 +44,7 @@ class Concern:
     comm: tuple[MembersRule, ...] | None = None
 
     def end(self, name: EndName) -> End | None:
-        """Return the end of the call with a name."""
+        """Return the call's receiver (`to`), sender (`from_`) or root."""
         end: End | None = getattr(self, name)
         return end
 
@@ -262,7 +263,7 @@ def _communicators(ranks: Sequence[RankOfCount]) -> dict[int, tuple[MembersRule,
 def _ends_of_calls(
     ranks: Sequence[RankOfCount], name: EndName, has_end: Callable[[Step], bool]
 ) -> dict[int, End]:
-    """Return the end `name` of each call that has this end, by the number of the call."""
+    """Return one end (receiver, sender or root) of each call that has it, by the call's number."""
     steps = ranks[0].calls.steps
     numbers = [number for number, step in enumerate(steps) if has_end(step)]
     if not numbers:
@@ -270,7 +271,7 @@ def _ends_of_calls(
     others = np.stack([rank.calls.ends(name)[numbers] for rank in ranks])
     coordinates = np.array([rank.grid.at(rank.rank) for rank in ranks])
     sides = np.array([rank.grid.sides for rank in ranks])
-    # Calls that concern the same ranks on all counts follow the same relations.
+    # Calls that concern the same ranks in all profiles follow the same relations.
     unique, which = np.unique(others, axis=1, return_inverse=True)
     fitting = OtherEnds(coordinates, sides, sides.prod(axis=1), unique).ends()
     ends: dict[int, End] = {}

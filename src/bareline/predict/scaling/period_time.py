@@ -18,7 +18,7 @@ _Predicate = Callable[[Shape], bool]
 COMPUTING = "computing"
 MESSAGES = "messages between two ranks"
 _MESSAGE_KINDS = (*POINT_TO_POINT, "done", "wait")
-#: Periods of the longer replay; the shorter one has one, which pays for the beginning of both.
+#: Periods of the longer replay. The difference from a replay of one period has no start-up.
 _PERIODS = 3
 
 
@@ -27,8 +27,9 @@ class PeriodTime:
     """The time of a period on a platform, in s, and its parts.
 
     The part of computing is the time of the period without any calls. The rest is divided among
-    functions in proportion to the time that is saved without each function. This is necessary
-    because without one function the ranks may wait longer in another.
+    functions, in proportion to the time that the period saves without each function. The saved
+    times do not add up to the rest: without one function the ranks may wait longer in another
+    function.
     """
 
     period_s: float
@@ -70,7 +71,7 @@ def shapes_of(trace: Trace) -> set[Shape]:
 
 
 def _blocks_all(shape: Shape) -> bool:
-    """Whether a call is a collective in which the rank waits for its end."""
+    """Whether a call is a collective that returns only when the collective has ended."""
     return shape.kind == "collective" and not shape.posts
 
 
@@ -105,7 +106,7 @@ def _each(trace: Trace, change: Callable[[CallStream], CallStream]) -> Trace:
 
 
 def resized(trace: Trace, *, computing: float, sizes: float = 1.0) -> Trace:
-    """Return the trace with computing times multiplied by `computing`, message sizes by `sizes`.
+    """Return the trace with multiplied times of computing and multiplied message sizes.
 
     Only sizes of messages between two ranks are multiplied.
     """

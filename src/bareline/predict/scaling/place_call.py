@@ -17,11 +17,12 @@ class PlaceCall:
 
     - `number`: the number of the call in the period.
     - `sizes`: laws of the size, bytes sent and bytes received, by whether the rank is the root.
-    - `times`: how often the place makes the call, in `spent_s` altogether.
+    - `times`: the number of calls of a rank that follow the same laws; `spent_s` is their total
+      time.
     - `likely`: whether the size was assumed to be that of a face, because several laws fit.
     - `why`: the reason why the call is unchecked.
     - `alone`: whether the communicator contains only the rank itself.
-    - `padded`: see `may_be_padding`.
+    - `padded`: whether the size may be rounded up to whole blocks (see `may_be_padding`).
     """
 
     number: int

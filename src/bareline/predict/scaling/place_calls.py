@@ -32,7 +32,7 @@ _AMOUNTS = range(3)
 class PlaceCalls:
     """The calls of each place, with the laws of their sizes and tags.
 
-    - `spread`: the share of their bytes by which messages differ between periods.
+    - `spread`: the difference of message sizes between periods, as a share of the bytes.
     """
 
     pattern: Pattern
@@ -56,7 +56,7 @@ class PlaceCalls:
         return self._calls[place]
 
     def different(self) -> Iterator[PlaceCall]:
-        """Yield the calls of all places without repeated laws; completions are left out."""
+        """Yield one call for each set of laws of a place, without completions of requests."""
         for calls in self._calls.values():
             for call in dict.fromkeys(calls):
                 if not call.is_completion:
@@ -201,7 +201,7 @@ def _by_role(
 
 
 def _by_place(samples: Sequence[ProfiledCall], place: Place) -> Iterator[list[ProfiledCall]]:
-    """Yield the calls of places that are equal along one side, along two sides, and along all."""
+    """Yield the calls of places equal to `place` along one side, along two sides, and along all."""
     for count in range(1, len(place) + 1):
         for sides in combinations(range(len(place)), count):
             yield [sample for sample in samples if sample.is_at(place, sides)]

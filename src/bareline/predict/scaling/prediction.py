@@ -1,4 +1,4 @@
-"""The time of a program on more ranks than were profiled, its shares, and the end of scaling.
+"""The time of a program on more ranks, its shares, and the ranks where scaling ends.
 
 A period is built for each number of ranks and replayed by an engine: simulated, or with the
 measured curves of a platform. A few periods are replayed and the time is multiplied. The cost of a
@@ -30,7 +30,8 @@ class Target:
     """A platform on which traces are replayed.
 
     - `run`: returns the time of a trace in s.
-    - `simulated`: whether SimGrid replays, and not the measured costs of messages.
+    - `simulated`: whether SimGrid replays the traces; if false, `run` uses measured costs of
+      messages.
     - `notes`: the assumptions of the replays; each replay may add assumptions.
     """
 
@@ -58,16 +59,21 @@ class GrownRanks:
     - `period_s`: the replayed time of a period, with bounds that computing, sizes and unchecked
       calls allow.
     - `period_measured_s`: the time in a profile whose ranks had a core each.
-    - `efficiency`: the speed of each rank over that on the smallest number of ranks.
+    - `efficiency`: the speed of each rank divided by the speed of a rank on the smallest number of
+      ranks.
     - `shares`: the shares of a period: computing, messages, and each collective function.
     - `scaling_ends`: the number of ranks up to which more ranks save time; null if that is true for
       all rows.
-    - `ended_by`: the part whose time grows on more ranks than that.
-    - `times_largest`: the number of ranks as a multiple of the largest profile's.
-    - `unchecked_calls`: unchecked calls of all ranks in a period; the following keys have their
-      shares of calls, of bytes and of the time of calls.
-    - `assumed_even`: sides, from 1, whose cut into equal parts no profile proves;
-      `assumed_even_share`: the share of the bytes that depends on a side in `assumed_even`.
+    - `ended_by`: the part of the period whose time grows most on more than `scaling_ends` ranks.
+    - `times_largest`: the number of ranks divided by the number of ranks of the largest profile.
+    - `unchecked_calls`: the calls of all ranks in a period that depend on laws which the profiles
+      do not check.
+    - `unchecked_call_share`: their share of all calls.
+    - `unchecked_byte_share`: their share of the bytes.
+    - `unchecked_time_share`: their share of the time in calls.
+    - `assumed_even`: the numbers, from 1, of the sides that are assumed to be cut into equal parts;
+      no profile proves it.
+    - `assumed_even_share`: the share of the bytes that depends on a side in `assumed_even`.
     - `assumptions`: the assumptions of the period, a sentence each.
     """
 
@@ -127,7 +133,7 @@ def grown_period(
 ) -> Grown:
     """Return a program's period on more ranks.
 
-    - `grid`: the sides of the grid; if None, by the rule of the profiled grids.
+    - `grid`: the grid of the ranks; if None, it follows the rule of the profiled grids.
     - `most_unchecked`: the share of calls and of bytes that may depend on unchecked laws.
 
     Raises AnalysisError, UsageError: the period cannot be built for `ranks` ranks.
@@ -227,7 +233,7 @@ class _Growth:
         )
 
     def _efficiency(self, ranks: int, period_s: float) -> float:
-        """Return the speed of each rank over the speed on the smallest number of ranks."""
+        """Return a rank's speed divided by its speed on the smallest number of ranks."""
         if not self.points:
             return 1.0
         first = self.points[0]

@@ -1,8 +1,8 @@
 """A program's period on more ranks than were profiled.
 
 The calls of each rank follow from its place on the grid (`pattern`). The bytes of a call follow a
-law in the sides of the grid, never in the number of ranks (`maker`). Such a law is exact in every
-profile; otherwise the call is refused by name.
+law in the sides of the grid, never in the number of ranks (`maker`). The law must be exact in every
+profile. Otherwise an error names the call.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Scaled:
 
     @property
     def spread(self) -> float:
-        """The share of their bytes by which messages differ between periods."""
+        """The difference of message sizes between periods, as a share of the bytes."""
         return max(period.spread for period in self.periods)
 
     def grid(self, ranks: int) -> Grid:
@@ -117,7 +117,7 @@ class Scaled:
         Raises
         ------
         UsageError
-            There are too many ranks, or the grid has other sides than the program.
+            There are too many ranks, or the grid has another number of sides than the program.
         AnalysisError
             A call follows no law, the calls do not fit together, or too many are unchecked.
         """
@@ -210,7 +210,7 @@ def scaled(periods: Sequence[ProgramPeriod]) -> Scaled:
 
 
 def _cutting_counts(grid: Grid, periods: Sequence[ProgramPeriod]) -> str:
-    """Name two numbers of ranks that were not given and that cut each side into three or more."""
+    """Name two further numbers of ranks that cut each side into three or more parts."""
     given = {period.ranks for period in periods}
     smallest = _ALL_PLACES ** len(grid.sides)
     cutting = (

@@ -1,10 +1,14 @@
 """The relation between a call's rank and the rank at its other end: e.g. a neighbour, a root.
 
-Each side has its own relation. The other end's coordinate may be a shift of the rank's own
-coordinate, its mirror image, half the side further on, the coordinate along another side (a
-transposition), at a fixed distance from an end, or the middle of the side. Of all relations that
-fit every rank of a place in every profile, the simplest is used. If another fitting relation leads
-to a different rank on the new grid, the call is unchecked.
+Each side of the grid has a separate relation, which leads from the rank's coordinate to the
+coordinate of the partner or root:
+
+- a shift, the mirror image, or half the side further on,
+- the rank's coordinate along another side (a transposition),
+- a fixed distance from an end of the side, or the middle of the side.
+
+Of all relations that fit every rank of a place in every profile, the simplest is used. If another
+fitting relation leads to a different rank on the new grid, the call is unchecked.
 """
 
 from __future__ import annotations
@@ -61,8 +65,9 @@ class End:
 
     - `sides`: for each side, the relations, the simplest first; empty if relations do not fit all
       sides.
-    - `rank`, `from_last`: the number of the rank, counted from the first or from the last; None if
-      it is not fixed.
+    - `rank`: the rank at the other end, if it is fixed; else None.
+    - `from_last`: the distance of the rank at the other end from the last rank, if this distance is
+      fixed; else None.
     """
 
     sides: tuple[tuple[Relation, ...], ...]
@@ -90,7 +95,7 @@ class End:
         return End(sides, rank, from_last)
 
     def _fixed_ranks(self, grid: Grid) -> list[int]:
-        """Return the fixed ranks, counted from the first and from the last rank of the grid."""
+        """Return the fixed partner on a grid: counted from the first rank, and from the last."""
         ranks = []
         if self.rank is not None:
             ranks.append(self.rank)
@@ -99,7 +104,7 @@ class End:
         return ranks
 
     def rank_on(self, grid: Grid, rank: int) -> int | None:
-        """Return the partner of a rank by the simplest relation of each side; None without one."""
+        """Return the partner of a rank by the simplest relations; None outside of the grid."""
         if not self.sides:
             partner = self._fixed_ranks(grid)[0]
             return partner if 0 <= partner < grid.ranks else None
@@ -174,7 +179,7 @@ class OtherEnds:
     def ends(self) -> list[End]:
         """Return the relations that fit each call; an `End` is false if no relation fits."""
         by_side = [self._relations(side) for side in range(self.coordinates.shape[1])]
-        # Only several counts distinguish a fixed rank from a neighbour.
+        # Only several numbers of ranks distinguish a fixed rank from a neighbour.
         ranks = _fixed(self.others)
         from_last = _fixed(self.ranks[:, None] - 1 - self.others)
         ends = []
@@ -205,7 +210,7 @@ class OtherEnds:
         is_near = ((there - here - near) % length == 0).all(axis=0)
         is_far = ((there - here - far) % length == 0).all(axis=0)
         fitting.add(is_near, "shift", near)
-        # Half-way round both ways are as long; else the shorter one is meant.
+        # Half of the side is as far in both directions; otherwise the shorter direction is meant.
         fitting.add(is_far & (forth == -back), "shift", far)
         fitting.add((there == length - 1 - here).all(axis=0), "mirror")
         fitting.add((there == (here + length // 2) % length).all(axis=0), "half")

@@ -33,7 +33,8 @@ def scaling_target(
     """Return the target that replays traces with the measured curves of a run's platform.
 
     - `base`: the platform of the profiles; if None, the processors are assumed to be the same.
-    - `per_node`: the most ranks of a node; if None, as many as the run had (on its one node).
+    - `per_node`: the most ranks on a node. If None, it is the most that the run had, and a run on
+      one node is extended on one node.
 
     Raises AnalysisError: the run has no such platform, or it lacks curves for the traces.
     """
@@ -57,7 +58,7 @@ def scaling_target(
 def _compute_factor(
     records: Records, name: str, base: str | None, calibration: Records | None
 ) -> _Factor | None:
-    """Return the factor of computing time since the profiles; None if it is assumed to be 1."""
+    """Return the factor on the profiled computing time; None if it is assumed to be 1."""
     if base is None:
         return None
     a, b = (read_ladder(records, platform, Layout(1, 1)) for platform in (base, name))
@@ -87,7 +88,7 @@ def _factor_note(factor: _Factor | None) -> str:
 class _Ladders:
     """The measured curves of a platform by number of ranks, with as many nodes as ranks need.
 
-    - `per_node`: the most ranks of a node; if None, as many as the run had.
+    - `per_node`: the most ranks on a node; if None, the most that the run had.
     """
 
     def __init__(self, records: Records, platform: str, per_node: int | None) -> None:
@@ -157,7 +158,7 @@ def _reaching(ladder: PlatformCurves, trace: Trace, notes: list[str]) -> Platfor
     """Return the curves with collectives for as many ranks as a trace has.
 
     The curve of the nearest number of ranks is scaled like a tree of messages. For collectives that
-    move a block for each rank, the additional time of sizes is scaled by the number of other ranks.
+    move a block for each rank, the additional time of larger sizes grows with the number of ranks.
     """
     nodes_of = nodes_of_communicators(trace.streams, Costs(ladder))
     curves = dict(ladder.curves)
@@ -178,7 +179,7 @@ def _reaching(ladder: PlatformCurves, trace: Trace, notes: list[str]) -> Platfor
 
 
 def _nearest(ladder: PlatformCurves, key: CurveKey) -> CurveKey | None:
-    """Return the key of the same collective on the nearest number of ranks; None without one.
+    """Return the key of the same collective on the nearest number of ranks; None if missing.
 
     Both keys are within a node, or both are between nodes.
     """

@@ -33,7 +33,7 @@ _CLOSE = 1e-3
 class CallAmount:
     """An amount of a call: its size, the bytes sent, or the bytes received.
 
-    - `index`: as for `ProfiledCall.moved`.
+    - `index`: 0 for the size, 1 for the bytes sent, 2 for the bytes received.
     - `along`: the side that the message crosses.
     """
 
@@ -112,7 +112,8 @@ class SizeLaws:
     def _of_whole_elements(self, laws: Sequence[Law], place: Place, element: int) -> list[Law]:
         """Return the laws with whole elements on the new grid, and all laws of the even cut.
 
-        Parts of whole cells are whole elements. On the new grid, the even cut may not be even.
+        Parts of whole cells have a whole number of elements. The even cut is an exception, because
+        it may be uneven on the new grid.
         """
         if len(laws) == 1:
             return list(laws)
@@ -155,7 +156,7 @@ class SizeLaws:
     def may_be_padded(
         self, samples: Sequence[ProfiledCall], along: int | None, place: Place
     ) -> bool:
-        """Whether a constant message size may be whole blocks, with fewer on the new grid."""
+        """Whether a constant message size may be padded, and have fewer blocks on the new grid."""
         if not self.exact or samples[0].shape.kind not in POINT_TO_POINT:
             return False
         amount = CallAmount(0, along)
@@ -196,7 +197,7 @@ class SizeLaws:
         return sorted(rows)
 
     def element(self, key: Key) -> int:
-        """Return the bytes of an element of the calls with a key."""
+        """Return the bytes of an element in the calls of one key."""
         if key not in self._elements:
             shapes = (sample.shape for sample in self.observations.samples[key])
             self._elements[key] = element_size((shape.size, shape.element) for shape in shapes)

@@ -1,4 +1,4 @@
-"""Laws of the tags of messages, in both ranks of a message and the number of ranks."""
+"""Laws of message tags: a tag as a function of sender, receiver and number of ranks."""
 
 from __future__ import annotations
 

@@ -12,8 +12,10 @@ from bareline.predict.scaling.place_call import PlaceCall
 class Unchecked:
     """The calls of a predicted period whose laws no second profile and no second rank checks.
 
-    - `calls`, `of_calls`: unchecked calls, and all calls, of all ranks.
-    - `byte_share`, `time_share`: their shares of the bytes sent, and of the profiled time of calls.
+    - `calls`: the unchecked calls of all ranks.
+    - `of_calls`: all calls of all ranks.
+    - `byte_share`: the share of the bytes that unchecked calls move.
+    - `time_share`: the share of the profiled time of calls that unchecked calls take.
     - `first`: the first unchecked call, with the reason.
     """
 

@@ -1,7 +1,8 @@
 """Relations of a whole side, e.g. its mirror image, which the ranks at its ends must also follow.
 
-Two ranks inside a side of four fit many relations by chance. If a relation that reverses or halves
-the side does not also fit the ends, the ranks inside follow another relation.
+A side of four ranks has two ranks inside, which fit many relations by chance. A relation that
+reverses or halves the side must also fit the ranks at its ends. If it does not, the ranks inside
+follow another relation.
 """
 
 from __future__ import annotations

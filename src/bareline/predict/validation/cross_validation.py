@@ -2,9 +2,9 @@
 
 Each application is predicted from the launch nearest to its median, and compared with the median of
 its launches on the other platform. The interval is the interval of `bareline predict`; errors in
-this run do not affect it. The reasons of an error are other measurements that are as large as a
-relevant part of the error. Without such a measurement, the reason is that calls took another time
-than modelled. Reasons do not correct the prediction.
+this run do not affect it. A reason of an error is a further measurement that explains a relevant
+part of the error. Without such a measurement, the reason is that calls took another time than
+modelled. Reasons do not correct the prediction.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def cross_validate(
 ) -> Validation:
     """Return predictions of every application of a run for every ordered pair of platforms.
 
-    - `max_queued`: launches whose ranks had no core for a larger share of their time are left out.
+    - `max_queued`: the largest accepted share of the time in which ranks had no core. Launches with
+      a larger share are left out.
     - `note`: called before each pair with its name, its position and the number of pairs.
     """
     by_name = applications(records, max_queued=max_queued)
@@ -76,7 +77,7 @@ def _with_launches(platforms: Mapping[str, Application]) -> dict[str, Applicatio
 
 
 class _Campaign:
-    """The predictions of a run's applications: their trials, and the refused cases with reasons.
+    """The predictions of a run's applications, and the refused cases with reasons.
 
     - `is_disturbed`: whether disturbed launches are used on purpose.
     """
@@ -183,7 +184,10 @@ def _pair(case: PredictionCase, base: Application, target: Application) -> Itera
 
 
 def _by_latency(case: PredictionCase, base: Application) -> float | None:
-    """Return the time if all calls became slower by the ratio of latencies; None without curves."""
+    """Return the time if all calls became slower by the ratio of latencies.
+
+    None if a curve of latency is missing.
+    """
     before = case.a.message("mpi.pingpong", min(2, case.a.layout.nodes))
     after = case.b.message("mpi.pingpong", min(2, case.b.layout.nodes))
     if before is None or after is None:
@@ -194,7 +198,7 @@ def _by_latency(case: PredictionCase, base: Application) -> float | None:
 
 
 def _again(application: Application) -> Iterator[Trial]:
-    """Yield the comparison of a typical launch of one half with the median of the other half."""
+    """Yield a typical launch of one half of the launches, compared with the median of the rest."""
     if len(application.launches) < 4:
         return
     first = replace(application, launches=application.launches[::2])
@@ -226,10 +230,10 @@ def reasons(
 ) -> tuple[str, ...]:
     """Return the reasons that are large enough to explain an error, the largest first.
 
-    - `base`, `target`: the application on the platform of the prediction's base, and on the
-      platform of the measurement.
+    - `base`: the application on the platform from which it was predicted.
+    - `target`: the application on the platform that it was predicted for.
     - `log_error`: ln(predicted/measured).
-    - `reproduced`: the replayed time of the base over its measured time.
+    - `reproduced`: the replayed time on the base divided by the measured time.
     """
     if abs(log_error) < _NOTABLE:
         return ()
@@ -252,7 +256,7 @@ def reasons(
 
 
 def _computing(case: PredictionCase, target: Application, log_error: float) -> Iterator[Reason]:
-    """Yield the difference between the computing that was assumed and that was measured."""
+    """Yield the difference between the assumed and the measured time of computing."""
     profile = target.typical.profile
     expected = case.base.profile.computing_s * (case.compute.value or 1.0)
     measured = profile.computing_s

@@ -1,6 +1,6 @@
 """The results of a validation, kept in the run directory for reports.
 
-A replay of every pair takes minutes, while a page is drawn in seconds.
+They are kept because the replays of all pairs take minutes.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Predictions:
 
 @cache
 def _adapter() -> TypeAdapter[Predictions]:
-    """Return the adapter that writes and reads predictions, which is kept for further calls."""
+    """Return the adapter that writes and reads predictions; it is built once."""
     return TypeAdapter(Predictions)
 
 
@@ -143,7 +143,7 @@ def _upgrades(records: Records, application: Application) -> Sequence[Upgrade]:
 
 
 def _strips(records: Records, name: str, usable: _ByPlatform) -> Sequence[CurveCoverage]:
-    """Return an application's sizes on the curves of all platforms, the baseline's first."""
+    """Return an application's message sizes on the curves that all platforms have."""
 
     def is_elsewhere(application: Application) -> bool:
         return application.platform != records.baseline

@@ -55,7 +55,7 @@ class LackingCall(TypedDict):
     """``predict --validate``: the error of a base's replay in the time of one function's calls.
 
     - `size_bytes`: the largest size; all sizes up to a power of two are one group.
-    - `calls`, `traced_s`, `replayed_s`: of a rank.
+    - `calls`, `traced_s`, `replayed_s`: number and times of the calls, as the mean over the ranks.
     - `share`: replayed minus traced time, as a share of the application's time.
     """
 
@@ -86,7 +86,7 @@ class Trial:
     - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: from single
       launches, from the measured curves, and from the model.
     - `lo_s`, `hi_s`: the ends of the interval, or None.
-    - `term`: the calls, or the computing, whose time differs most from the measured time.
+    - `term`: the kind of calls, or computing, whose predicted time has the largest error.
     - `reasons`: reasons that are large enough to explain the error.
     - `calibrated`: whether the processors differ, so that computing was measured with one rank of
       the application.
@@ -122,7 +122,7 @@ class Trial:
 
     @property
     def error(self) -> float:
-        """The relative error: predicted over measured time, minus one."""
+        """The relative error: the predicted time divided by the measured time, minus one."""
         return self.time_s / self.truth_s - 1
 
     @property
@@ -167,8 +167,8 @@ class ModelScore:
     - `median`, `p90`, `worst`: median, 90 % quantile and maximum of |predicted/true - 1|.
     - `signed`: median of predicted/true - 1.
     - `within_15`: share of trials within 15 %.
-    - `order_right`, `order_of`: number of pairs of platforms in the right order, and of all pairs
-      whose measured times differ clearly.
+    - `order_of`: number of pairs of platforms whose measured times differ clearly.
+    - `order_right`: number of these pairs whose predicted times are in the right order.
     - `coverage`: share of measured times within the interval.
     - `residual`: the `LEVEL` quantile of the errors that launches do not explain, in ln.
     """
@@ -202,7 +202,7 @@ class Validation:
 
     - `disturbed`: number of launches that were left out because ranks had no core for too long.
     - `again`: for each application and platform, every second launch compared with the other
-      launches: the machine's own error. No prediction can be expected to have a smaller error.
+      launches. No prediction can be expected to have a smaller error than this comparison.
     - `lacking`: the replay errors of each replayed base.
     """
 
@@ -221,7 +221,7 @@ class Validation:
     def calibrated(self) -> list[ModelScore]:
         """The score of each model for pairs with different processors.
 
-        Two measurements of one rank then replace a model of computing.
+        Times of one rank on both platforms then replace a model of computing.
         """
         return _scores("score-calibrated", [trial for trial in self.trials if trial.calibrated])
 
@@ -232,7 +232,7 @@ class Validation:
 
     @property
     def best(self) -> str:
-        """The better of the models that have a case: the first of these in `MODELS`."""
+        """The first model of `MODELS` that predicted a case; better models come first there."""
         return min((trial.model for trial in self.trials), key=MODELS.index)
 
     def rows(self) -> list[Any]:
@@ -284,9 +284,9 @@ def _score(kind: _Scored, model: str, trials: Sequence[Trial]) -> ModelScore:
 
 
 def _orders(trials: Sequence[Trial]) -> tuple[int, int]:
-    """Return the number of platform pairs in the right order, and of all that differ clearly.
+    """Return the number of platform pairs in the right order, and of all pairs that count.
 
-    A pair differs clearly if the launches on the two platforms do not overlap.
+    A pair counts if the times of the launches on the two platforms do not overlap.
     """
     groups: dict[tuple[str, str], list[Trial]] = {}
     for trial in trials:

@@ -25,8 +25,8 @@ class WrongTerm:
     """The term of a prediction with the largest error.
 
     - `name`: computing, messages up to a size, waits for them, or a collective up to a size.
-    - `predicted_s`, `measured_s`: time of a rank, in the replay and in the trace of the typical
-      launch.
+    - `predicted_s`: time of a rank in the replay.
+    - `measured_s`: time of a rank in the trace of the typical launch.
     - `share`: predicted minus measured time, as a share of the measured time.
     """
 

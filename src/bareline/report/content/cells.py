@@ -1,4 +1,4 @@
-"""Cells in the forms that exhibits need: as rows of a table, and along an axis."""
+"""Cells (measured values with their places) as rows of a table and along an axis, for exhibits."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def varying_without(cells: Iterable[Row], x: str) -> tuple[str, ...]:
     """Return the parameters that distinguish panels with the axis `x`: all that vary except `x`.
 
     If `x` is the number of ranks, the number of nodes distinguishes no panels, because it often
-    grows with the ranks. But if one `x` was measured on several numbers of nodes, these are
-    different layouts, which never share a line.
+    grows with the ranks. But if the same `x` was measured on several numbers of nodes, these
+    layouts are different lines, and the number of nodes distinguishes them.
     """
     cells = list(cells)
     hidden = {x}
@@ -56,7 +56,7 @@ def varying_without(cells: Iterable[Row], x: str) -> tuple[str, ...]:
 
 
 def _has_several_layouts(cells: Iterable[Row], x: str) -> bool:
-    """Whether a case was measured on several numbers of nodes at one value of `x`."""
+    """Whether a case was measured on several numbers of nodes at the same value of `x`."""
     nodes_of: dict[tuple[Scalar | None, ...], int] = {}
     for cell in cells:
         place = cell.place
@@ -68,7 +68,7 @@ def _has_several_layouts(cells: Iterable[Row], x: str) -> bool:
 
 
 def headline_first(cells: Iterable[Row]) -> list[Row]:
-    """Sort cells: a probe's headline metric before its other metrics."""
+    """Sort cells, so that a probe's headline metric is before its other metrics."""
     return sorted(cells, key=lambda cell: not cell.headline)
 
 

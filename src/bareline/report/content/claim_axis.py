@@ -40,7 +40,7 @@ class Axis:
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        """The labelled ratios with their positions; 1 is one of them.
+        """The labelled ratios with their positions; the ratio 1 always has a label.
 
         The distance of two labels is at least some 28 pixels.
         """
@@ -65,9 +65,9 @@ class Axis:
             yield (left + right - width) / 2, width, look
 
     def dots(self, row: ClaimRow) -> Iterator[tuple[float, float, float, str, str]]:
-        """Yield the measured ratios of a row.
+        """Yield each measured ratio: its position, the ends of its interval, CSS class and program.
 
-        Each has its position, both ends of its interval (px), its CSS class and its program.
+        The position and the ends are in pixels.
         """
         for dot in row.dots:
             x = self.x(dot.ratio.value)

@@ -1,4 +1,4 @@
-"""The rows of published claims with their measured values, all rows of a run, and their score."""
+"""The rows of a run's published claims with their measured values, and the score of these rows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ class PrintedRange:
 
 @dataclass(frozen=True, slots=True)
 class ClaimMark:
-    """A measured ratio of a program; above 1 it agrees with the claim, whatever its direction."""
+    """A measured ratio of a program.
+
+    A ratio above 1 agrees with the claim, also if the claim is that something is lower.
+    """
 
     program: str
     ratio: Estimate
@@ -53,10 +56,10 @@ class ClaimRow:
     - `place`: the part of the document: "abstract", "conclusions" or "text".
     - `sides`: the platforms or programs of the run that are compared; empty if none are.
     - `why`: why the claim is not measured, or a remark on the measured values.
-    - `bars`, `dots`: the printed and the measured ratios; above 1 they agree with the claim. For a
-      claim about growth, the first and the last ratio of each kind.
-    - `results`: ids of the published results that the row is about, with repeated printings of the
-      same result.
+    - `bars`, `dots`: the printed and the measured ratios; above 1 they agree with the claim. A
+      claim about growth has two of each: the ratio at the begin and the ratio at the end.
+    - `results`: ids of the published results that the row is about. A result that the publication
+      prints several times has several ids.
     """
 
     claim: str
@@ -80,7 +83,7 @@ class ClaimRow:
 
     @property
     def elsewhere(self) -> str:
-        """The ranks and nodes of the printed figure if the run measured on different ones."""
+        """The ranks and nodes of the printed figure; "" if the run measured on the same ones."""
         places = [bar.where for bar in self.bars if not bar.same]
         return " → ".join(dict.fromkeys(places))
 
@@ -108,7 +111,7 @@ class Claims:
 
     @property
     def folded(self) -> tuple[ClaimRow, ...]:
-        """The statements of the text that the run did not measure."""
+        """The statements of the conclusions and of the text that the run did not measure."""
         return tuple(row for row in self.statements if row not in self.open)
 
     @property
@@ -118,23 +121,24 @@ class Claims:
 
     @property
     def absent(self) -> tuple[ClaimRow, ...]:
-        """The statements of the text, and the printed ratios, that the run did not measure."""
+        """The `folded` statements, and the printed ratios that the run did not measure."""
         return (*self.folded, *(row for row in self.ratios if not row.is_measured))
 
     @property
     def score(self) -> ClaimScore:
-        """The number of printed ratios that the run confirms, refutes or leaves open."""
+        """The numbers of printed ratios that the run confirms, refutes and leaves undecided."""
         return ClaimScore.of(self.ratios)
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimScore:
-    """How many of a study's printed ratios a run repeats.
+    """The number of a study's printed ratios that a run confirms.
 
     - `counts`: printed ratios by status.
-    - `coin`: the number of confirmed ratios to expect by chance, if measured ratios were random:
-      uniform on a log scale over the range of everything printed
-    - `ranges`: the number of ratios that `coin` is computed for: judged, with both ends printed.
+    - `coin`: the number of confirmed ratios to expect by chance. It is computed for measured ratios
+      that are uniform on a log scale over the range of all printed ratios.
+    - `ranges`: the number of ratios that `coin` is computed for, which are the judged ratios with
+      both ends printed.
     """
 
     printed: int
@@ -162,7 +166,7 @@ class ClaimScore:
 
     @property
     def answer(self) -> str:
-        """The short answer whether the study repeats here, e.g. "mostly".
+        """The short answer whether the run repeats the results of the study, e.g. "mostly".
 
         Undecided claims are not counted. "Mostly" means more than half of the rest, "no" at most
         the share that would be confirmed by chance.
@@ -181,7 +185,7 @@ class ClaimScore:
 
     @property
     def line(self) -> str:
-        """The question whether the study repeats, the answer and the score; empty like `words`."""
+        """The question, the answer and the score on one line; empty if no ratio is printed."""
         return f"Does the study repeat here? {self.answer}. {self.words}" if self.printed else ""
 
     @property
@@ -228,7 +232,10 @@ def _printed_width(rows: Sequence[ClaimRow]) -> float:
 
 
 def accepted_ranges(row: ClaimRow) -> Iterator[tuple[float, float]]:
-    """Yield the range of measured ratios that confirms a row, if both ends of it are printed."""
+    """Yield each range of measured ratios that confirms a row.
+
+    A range of which only one end is printed is left out.
+    """
     for bar in row.bars[-1:]:
         low, high = accepted(Effect(bar.low, bar.high, bar.printed_for))
         if low is not None and high is not None:
@@ -238,7 +245,8 @@ def accepted_ranges(row: ClaimRow) -> Iterator[tuple[float, float]]:
 def claims_table(rows: Sequence[ClaimRow], *, sources: bool) -> Table:
     """Return the table of claims.
 
-    `sources` adds the part of the document, and where the figure was measured.
+    - `sources`: whether the table has columns for the part of the document, and for the ranks and
+      nodes at which the run measured.
     """
     table = Rows(rows).text("claim", lambda row: row.claim)
     if sources:

@@ -70,7 +70,7 @@ _EQUAL = Decimal("1.1")
 
 
 def claims_of(comparison: Comparison) -> Claims:
-    """Return a row for each claim of the publications that the study repeats, if any."""
+    """Return the claims of the publications that the study repeats; empty if it repeats none."""
     if comparison.alone:
         return Claims()
     roles = comparison.records.runs[0].header.study.get("role", {})
@@ -105,7 +105,7 @@ def claims_in(
 ) -> Claims:
     """Return a row for each claim of the given publications.
 
-    - `casts`: as `casts_of` returns them.
+    - `casts`: the roles' platforms by publication, from `casts_of`.
     - `shares`: rows of the shares of a peak on all platforms.
     - `trials`: a function that returns the values of single trials.
     """
@@ -130,7 +130,7 @@ _PLACES = ("abstract", "conclusions", "text")
 def casts_of(
     roles: Mapping[str, Mapping[str, Any]], here: Collection[str]
 ) -> dict[str, dict[str, str]]:
-    """Return the platform of the run for the role of each published platform, by publication."""
+    """Return for each publication its platforms, each with the platform of the run in its role."""
     casts: dict[str, dict[str, str]] = {}
     for role in roles.values():
         for reference in role.get("published", ()):
@@ -182,7 +182,7 @@ class _Judge:
             yield replace(base, printed="1", results=(result.id,))
 
     def _ratio_row(self, ratio: PublishedRatio) -> ClaimRow:
-        """Return the row of a printed ratio, or of its first printing that is measured."""
+        """Return the row of a printed ratio, judged by its first printing that is measured."""
         subject = [ratio.benchmark, ratio.metric.replace("_", " ")]
         place = conditions(ratio.conditions)
         if place:
@@ -203,7 +203,7 @@ class _Judge:
         return self._row(words, part, _first_measured(tried))
 
     def _with_results(self, ratio: PublishedRatio, row: ClaimRow) -> ClaimRow:
-        """Return the row with the ids of its published results and a list of repeated printings."""
+        """Return the row with the ids of its published results, and with its repeated printings."""
         again = again_printed(self._study, ratio)
         places = [f"{self._study.part(result.part).label} ({result.words})" for result in again]
         source = row.source
@@ -261,7 +261,7 @@ class _Judge:
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """A check with its outcome, and the printed ratios of its begin and end."""
+    """A check with its outcome and its printed ranges (for growth: at its begin and its end)."""
 
     check: ClaimCheck
     outcome: Outcome
@@ -280,7 +280,7 @@ class _Tried:
             dots += marks_of(self.check, vote)
         first = _bar(self.check, self.first, begin_losses)
         last = _bar(self.check, self.last, losses)
-        # It must never pass for a measured time.
+        # A simulated time must never look like a measured time.
         simulated = "simulated" if any(loss.simulated for loss in losses) else ""
         reasons = (simulated, self.outcome.reason, disagreement(self.check, votes))
         return ClaimRow(
@@ -302,8 +302,8 @@ class _Tried:
 def _first_measured(tried: Sequence[_Tried]) -> _Tried:
     """Return the first measured attempt.
 
-    Without one, return the first attempt that compares two platforms; without both, the first
-    attempt.
+    If no attempt is measured, return the first one that compares two platforms. If all attempts
+    compare a platform with its own peak, return the first of them.
     """
     for attempt in tried:
         if attempt.outcome.status is not ClaimStatus.NOT_MEASURED:
@@ -362,7 +362,7 @@ def _effect(
 
 
 def _degree(check: ClaimCheck) -> Effect | None:
-    """Return the effect that a word such as "much" means, for any number of ranks."""
+    """Return the effect that a word such as "much" in the claim means, for any number of ranks."""
     return Effect(float(check.degree), None, PrintedFor.HERE) if check.degree else None
 
 

@@ -1,4 +1,4 @@
-"""Everything that a page or a terminal report shows, gathered before anything is drawn."""
+"""The content of a page or of a terminal report, collected before anything is drawn."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from bareline.vocabulary.units import count, listing
 
 @dataclass(frozen=True, slots=True)
 class PlatformInfo:
-    """A platform and the facts that introduce it; a simulated platform has its calibration."""
+    """A platform with its title and type, and with the calibration of a simulated platform."""
 
     name: str
     title: str = ""
@@ -49,10 +49,10 @@ class PlatformInfo:
 class Document:
     """The content of a report: a comparison, and the facts that accompany its figures.
 
-    Platforms are in the order of display, except that the baseline is first; each fact has one
-    value per platform. Without `exhibits` the default figures are drawn. If the study has a title,
-    it is the title of the document, and `about` describes the comparison. Otherwise the title
-    describes the comparison, and `about` is the name of the study.
+    `platforms` are in the order of display, and each fact has one value per platform in the same
+    order. If `exhibits` is empty, the default figures are drawn. If the study has a title, it is
+    the title of the document, and `about` describes the comparison. Otherwise the title describes
+    the comparison, and `about` is the name of the study.
     """
 
     comparison: Comparison
@@ -87,7 +87,7 @@ class Document:
 
     @cached_property
     def glance(self) -> VerdictMatrix | None:
-        """The worst verdicts by layer and platform, as words and matrix; None for one platform."""
+        """The worst verdicts by layer and platform as a matrix; None for a run of one platform."""
         return None if self.comparison.alone else self.comparison.glance
 
     @cached_property
@@ -132,7 +132,10 @@ class Document:
 
     @cached_property
     def history(self) -> Trend:
-        """The history of the compared runs; of one run, the study's runs in the same folder."""
+        """The history of the compared runs.
+
+        For a single run, it is the history of the study's runs in the same folder.
+        """
         runs = self.history_runs or history_of(self.records.runs)
         return trend_of(runs, self.comparison.margin)
 
@@ -168,7 +171,7 @@ class Document:
 
     @cached_property
     def planned(self) -> pl.DataFrame:
-        """Every planned case, also each failed case; columns of `CASE`."""
+        """Every case of a trial, failed trials included, and every case left out of the plan."""
         parts = [self.records.trials.select(CASE)]
         if self.records.left_out is not None:
             parts.append(self.records.left_out.select(CASE))
@@ -219,7 +222,7 @@ _MOST = 4
 def glosses(document: Document) -> Mapping[str, str]:
     """Return a description of each platform: its title, its role's title, or its differing facts.
 
-    Empty if no platform has a description.
+    A platform for which none of these is known has an empty description.
     """
     roles = {role.platform: role.title for role in document.roles.values() if role.platform}
     descriptions: dict[str, str] = {}
@@ -231,7 +234,10 @@ def glosses(document: Document) -> Mapping[str, str]:
 
 
 def _telling_facts(values: Mapping[str, str]) -> list[str]:
-    """Return the fact values that distinguish platforms best, with their names where needed."""
+    """Return the values of the facts that distinguish platforms best.
+
+    A value that means nothing alone, e.g. of the MTU, has the name of the fact before it.
+    """
     texts: list[str] = []
     for label in _TELLING:
         value = values.get(label)
@@ -296,7 +302,7 @@ def _compared_words(comparison: Comparison) -> str:
 
 
 def _predictions(records: Records) -> tuple[Predictions | None, list[str]]:
-    """Return the runs' first predictions, and the reasons why others cannot be drawn."""
+    """Return the first predictions that can be drawn, and why further predictions cannot."""
     first: Predictions | None = None
     undrawn: list[str] = []
     for run in records.runs:
@@ -316,7 +322,7 @@ def _predictions(records: Records) -> tuple[Predictions | None, list[str]]:
 
 
 def study_title(study: Mapping[str, Any]) -> str:
-    """Return the title of a study, or its name, with its scale."""
+    """Return the title of a study (its name if it has no title) and the scale at which it ran."""
     title = sanitized_name(str(study.get("title") or study.get("name", "")))
     return f"{title}, at scale {study['scale']}" if study.get("scale") else title
 

@@ -71,7 +71,10 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 class _Sink(RawIOBase):
-    """A file that keeps the error of a failed write, because Polars raises a different error."""
+    """A file that keeps the `OSError` of a failed write.
+
+    Polars raises an error of another class for it.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__()
@@ -151,7 +154,7 @@ def write_openmetrics(records: Records, file: BinaryIO, selection: Selection) ->
 
 
 def _begun(records: Records) -> str:
-    """Return the start time of the last run in the form that ends a line of OpenMetrics."""
+    """Return the start time of the last run as the timestamp at the end of an OpenMetrics line."""
     try:
         times = [datetime.fromisoformat(run.header.created) for run in records.runs]
     except ValueError:
@@ -170,7 +173,7 @@ def _labels(row: Mapping[str, Any], about: Mapping[str, str]) -> str:
     taken = set(labels)
     parameters = parse_point(row["params"]) | parse_point(row["point"] or "")
     for name, value in parameters.items():
-        # A parameter has another label where its name is a label already.
+        # A parameter whose name is already a label gets another label.
         label = f"param_{name}" if name in taken else name
         labels[label] = value
     return ",".join(f'{label}="{_escaped(value)}"' for label, value in labels.items())

@@ -27,12 +27,12 @@ from bareline.vocabulary.nodeset import numbers_text, unfold_numbers
 from bareline.vocabulary.rows import row_of
 
 PlatformFacts = Mapping[str, Scalar]
-#: The values of a fact by the node that reports it; None where only this node lacks it.
+#: The values of a fact by the node that reports it; None if only this node lacks the fact.
 NodeValues = Mapping[int, Scalar | None]
 #: The values of each fact on a platform's nodes.
 _FactsByNode = dict[str, dict[int, Scalar | None]]
 
-#: How many values of other nodes are written before the rest is only counted.
+#: The largest number of values of other nodes that are written; further values are counted.
 _MOST_VALUES = 4
 
 
@@ -40,7 +40,7 @@ _MOST_VALUES = 4
 class FactRow:
     """One fact on every platform.
 
-    - `values`: the value on node 0 of each platform; None if it is not known.
+    - `values`: the value on node 0 of each platform; None for an unknown value.
     - `texts`: the value for people, and the nodes that differ: ``10.0 Gb/s; node 1: 1.00 Gb/s``.
     """
 
@@ -55,7 +55,7 @@ class FactRow:
 
         A detail that only one platform reports is not a difference: often the other platform only
         lacks the permission to read it. A fact that only a running program reports is not a
-        difference either: where it is missing, no program was running.
+        difference either: if it is missing, no program ran there.
         """
         if self.equal or self.fact.kind is not Kind.CHARACTERISTIC:
             return False
@@ -127,7 +127,8 @@ def to_rows(platforms: Mapping[str, PlatformFacts]) -> list[Fact]:
 def _by_node(facts: PlatformFacts) -> _FactsByNode:
     """Return facts by key and node.
 
-    Nodes other than node 0 have only the values that differ; None marks a value that a node lacks.
+    Node 0 has all values; every other node has only the values that differ from node 0. None marks
+    a value that a node lacks.
     """
     by_key: _FactsByNode = {}
     for key, value in facts.items():
@@ -149,7 +150,7 @@ def _same_cell(left: NodeValues, right: NodeValues) -> bool:
 
 
 def _text(key: str, cell: NodeValues) -> str:
-    """Format the value of a platform, then the most frequent values of nodes that differ."""
+    """Format the value of node 0, then the most frequent differing values of other nodes."""
     others = sorted(node for node in cell if node != 0)
     nodes_by_text = grouped_by(others, lambda node: format_fact(key, cell[node]))
     texts = list(nodes_by_text)
@@ -209,7 +210,7 @@ def facts_table(
 ) -> Table:  # fmt: skip
     """Return a table of the facts by group.
 
-    - `places`: for each platform, the index of its value in a line.
+    - `places`: for each platform of `names`, the index of its value in a `FactLine`.
     """
     rows: list[tuple[Field, ...]] = []
     starts: list[int] = []

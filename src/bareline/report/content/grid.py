@@ -1,4 +1,4 @@
-"""The findings by subject and platform in words, and a matrix of the worst of each layer."""
+"""The findings by subject and platform, and a matrix of the worst finding of each layer."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ def layers_of(findings: Iterable[Finding]) -> list[Layer]:
 def by_loss(findings: Findings, platforms: Platforms) -> list[str]:
     """Sort platforms by their largest loss, the worst first.
 
-    Losses of programs count first; losses in other layers decide between equal ones.
+    Platforms are compared by their largest loss of a program. If these are equal, the largest loss
+    in any layer decides.
     """
 
     def loss(name: str) -> tuple[float, float]:
@@ -95,7 +96,7 @@ def legend(findings: Findings, baseline: str, margin: float) -> str:
 def mark_of(finding: Finding) -> str:
     """Return the sign of a finding's grade.
 
-    A likely finding of few boots has a sign of its own.
+    A likely finding that is based on few boots of a platform has a special sign.
     """
     if finding.grade is Grade.LIKELY and finding.few_boots:
         return _IN_THESE_BOOTS
@@ -120,7 +121,7 @@ def ratio_text(finding: Finding) -> str:
 
 
 def _claimed_ratio(finding: Finding) -> str:
-    """Format a claimed ratio; if programs did not finish, the lower bound of the loss."""
+    """Format the ratio of a difference; if programs did not finish, the lower bound of the loss."""
     if finding.ratio:
         return with_interval(finding.ratio)
     lost = finding.worst.lost if finding.worst else None
@@ -130,7 +131,10 @@ def _claimed_ratio(finding: Finding) -> str:
 
 
 def open_span(*findings: Finding) -> str:
-    """Format the range of undecided ratios; if intervals are missing, also the least n."""
+    """Format the range of undecided ratios.
+
+    If ratios have no interval, the smallest number of their trials follows.
+    """
     span = span_of(findings)
     few = [finding.n for finding in findings if _has_bare_ratio(finding)]
     if few:
@@ -213,7 +217,7 @@ def brief_sizes(words: str) -> str:
 
 
 def titles_of(findings: Findings) -> dict[str, str]:
-    """Return short titles of a layer's probes: the words in which the titles differ."""
+    """Return short titles of a layer's probes, without the words with which all titles begin."""
     titles = list(dict.fromkeys(finding.title for finding in findings))
     return dict(zip(titles, map(sentence_case, distinct_parts(titles)), strict=True))
 
@@ -299,7 +303,7 @@ def _subjects_of(findings: Findings) -> list[_Subject]:
 def _field(finding: Finding | None) -> Field:
     if finding is None:
         return Field("not measured", tone="muted")
-    # Red and green are for claims.
+    # Only certain and likely differences are red or green.
     tone: Tone = "muted"
     if finding.grade.is_claim:
         tone = "better" if finding.verdict is Verdict.FASTER else "worse"
@@ -344,7 +348,7 @@ def matrix(glance: VerdictMatrix, findings: Findings, platforms: Platforms) -> T
 
 
 def _square(square: MatrixCell, findings: Findings) -> Field:
-    """Format a cell of the matrix: its worst claim, the undecided ratios, or a grade's sign."""
+    """Format a cell of the matrix: its worst difference, else its undecided ratios or its grade."""
     claims = [finding for finding in findings if finding.grade.is_claim]
     if claims:
         return _claimed_square(square, claims)

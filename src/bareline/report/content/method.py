@@ -14,7 +14,7 @@ from bareline.store.run import Run
 from bareline.vocabulary.facts import money
 from bareline.vocabulary.units import HOUR_S, count, joined, listing, percent, significant
 
-#: Less is a minute of one core.
+#: A smaller number of core hours is less than a minute of one core.
 _LEAST_CORE_HOURS = 1 / 60
 
 
@@ -124,9 +124,9 @@ def _versions(run: Run) -> str:
 
 
 def cost_texts(run: Run) -> list[str]:
-    """Return the core hours of each platform, with their price if the platform has one.
+    """Return the core hours of each platform and their price, if the platform has a price.
 
-    The list is empty below one core minute.
+    The list is empty if the run took less than one core minute.
     """
     core_hours = {name: core_s / HOUR_S for name, core_s in (run.cost() or {}).items()}
     if sum(core_hours.values()) < _LEAST_CORE_HOURS:

@@ -113,7 +113,10 @@ def _case(row: _Row) -> str:
 
 
 def _holes(document: Document) -> Iterator[Section]:
-    """Yield the values that only one of two platforms has; a row for each platform and case."""
+    """Yield a table of values that only a platform has and not the baseline, or the reverse.
+
+    It has a row for each platform and case.
+    """
     if document.points is None:
         return
     is_missing = pl.col("verdict") == Verdict.MISSING.value
@@ -144,7 +147,7 @@ def _ordered(document: Document, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _unfit(document: Document) -> Iterator[Section]:
-    """Yield the cases that the plan left out, a row for each platform, probe and reason."""
+    """Yield a table of the cases that the plan left out, by platform, probe and reason."""
     left_out = document.records.left_out
     if left_out is None:
         return
@@ -159,9 +162,9 @@ def _unfit(document: Document) -> Iterator[Section]:
 
 
 def _caveats(document: Document) -> list[str]:
-    """Return a line for each caveat: the number of its values, and the remedy.
+    """Return a line for each caveat: the number of values that have it, and the remedy.
 
-    Values that do not fit are not counted.
+    Values whose verdict is "does not fit" are not counted.
     """
     values = _ordered(document, _values_that_fit(document)).explode("caveats")
     doubted = values.drop_nulls("caveats").unique([*_VALUE, "caveats"], maintain_order=True)
@@ -184,7 +187,10 @@ def _caveats(document: Document) -> list[str]:
 
 
 def _values_that_fit(document: Document) -> pl.DataFrame:
-    """Return the values of the summary and of the comparison that are not details, and that fit."""
+    """Return the values of the summary and of the comparison, except two kinds.
+
+    Details and values with the verdict "does not fit" are left out.
+    """
     frames = [unprofiled(document.summary)]
     if document.points is not None:
         frames.append(document.points)

@@ -32,10 +32,11 @@ class PlatformUse:
     """The time, nodes, failures and price of using one platform.
 
     - `usable_s`: median time until the platform was usable; None if its nodes are permanent.
-    - `requested`, `received`: numbers of nodes; None if the record does not have them.
+    - `requested`, `received`: numbers of nodes that were requested and received; None if unknown.
     - `replaced`: how often nodes were replaced.
     - `lost`: failed trials by stage, in words.
-    - `job_price`: price, in `currency`, of a job that takes one hour on a node of the baseline.
+    - `job_price`: price, in `currency`, of a job on this platform that takes one hour on a node of
+      the baseline.
     """
 
     platform: str

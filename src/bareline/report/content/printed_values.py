@@ -19,7 +19,7 @@ from bareline.vocabulary.place import Place
 
 @dataclass(frozen=True, slots=True)
 class PrintedValue:
-    """A published absolute value, and its printed `gain` over another value, "" without one.
+    """A published absolute value, and its `gain` over another value if one is printed, else "".
 
     - `part`: the table or figure that prints the value, as exhibits name it.
     """
@@ -32,7 +32,7 @@ class PrintedValue:
 
 
 def printed_values(roles: Mapping[str, RoleKeys], cell: Row) -> dict[str, PrintedValue]:
-    """Return the published values of a cell by platform of the run, each in its first printing."""
+    """Return the published value of a cell for each platform of the run that has one."""
     values: dict[str, PrintedValue] = {}
     for role in roles.values():
         if not role.platform:
@@ -49,7 +49,7 @@ def _printed_value(study: PublishedStudy, platform: str, cell: Row) -> PrintedVa
     """Return the published value of a platform in the unit of a cell; None without such a value."""
     results = [row for row in study.results if row.platform == platform]
     results = [row for row in results if _measures(study, row, cell)]
-    # Of several sizes the place's own; the first without such.
+    # Of several sizes, the size of the place is chosen; if none agrees, the first.
     values = filter(_is_value, results)
     result = max(values, key=lambda row: _sizes_met(row, cell.place), default=None)
     if result is None or result.value is None:
@@ -101,7 +101,7 @@ def _factor_to(cell: Row, result: Result) -> Decimal | None:
 
 
 def _measures(study: PublishedStudy, result: Result, cell: Row) -> bool:
-    """Whether a result is a first printing of the metric of a cell."""
+    """Whether a result is a value of a cell's metric, and does not repeat an earlier result."""
     benchmark = study.benchmark(result.benchmark)
     return (
         benchmark is not None

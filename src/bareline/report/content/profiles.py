@@ -30,7 +30,8 @@ _FILES = ("posix-io", "mpi-io")
 class Dominant:
     """Calls of one function with messages of about one size.
 
-    Their `share` is of the time of all calls that move data.
+    - `per_rank`: number of these calls per rank.
+    - `share`: time of these calls divided by the time of all calls that move data.
     """
 
     name: str
@@ -44,9 +45,10 @@ class Dominant:
 class ProfileLine:
     """The shares of time that the ranks of one case spend in computing, MPI and files.
 
-    Shares are of the time from ``MPI_Init`` to ``MPI_Finalize``, medians over the `n` profiles that
-    could be read. The other values come from the first of these profiles, at `path`: the busiest
-    and the dominant calls, the memory of the rank that uses most, and the bytes of all files.
+    A share is a part of the time from ``MPI_Init`` to ``MPI_Finalize``: the median over the `n`
+    profiles that could be read. All values that are not shares come from the first of these
+    profiles, at `path`: the busiest and the dominant calls, the memory of the rank that uses most,
+    and the bytes of all files.
     """
 
     probe: str

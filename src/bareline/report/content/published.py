@@ -45,7 +45,8 @@ _Cast = Mapping[str, Sequence[str]]
 class PublishedPoint:
     """A published ratio, and the platforms of the run that have the roles of its two platforms.
 
-    - `short`, `label`: the name of the publication, and of its table, figure or section.
+    - `short`: the name of the publication.
+    - `label`: the name of the table, figure or section that prints the ratio.
     """
 
     ratio: PublishedRatio
@@ -56,19 +57,19 @@ class PublishedPoint:
 
     @property
     def low(self) -> float | None:
-        """The lower end of the ratio; None if a bound leaves the lower end open."""
+        """The lower end of the ratio; None if only an upper bound is printed."""
         return _float(self.ratio.span.low)
 
     @property
     def high(self) -> float | None:
-        """The upper end of the ratio; None if a bound leaves the upper end open."""
+        """The upper end of the ratio; None if only a lower bound is printed."""
         return _float(self.ratio.span.high)
 
     @property
     def middle(self) -> float:
         """The ratio at which the mark is drawn.
 
-        It is the number, the middle of a range, or the end of a bound.
+        It is the printed number, the geometric middle of a printed range, or a printed bound.
         """
         ends = [end for end in (self.low, self.high) if end is not None and end > 0]
         return math.exp(sum(map(math.log, ends)) / len(ends))
@@ -156,7 +157,7 @@ def _float(end: Decimal | None) -> float | None:
 
 
 def _stretches(spread: Spread) -> list[tuple[float, float]]:
-    """Return the range of a spread as (low, high), in a list; empty if no end is printed."""
+    """Return a list with the range of a spread as (low, high); empty if no end is printed."""
     high = math.inf if spread.high is None else float(spread.high)
     if spread.low is None and spread.above is not None:
         # A ratio for more than 32 ranks does not apply to 32.
@@ -173,8 +174,8 @@ def _is_whole(value: object) -> TypeGuard[int]:
 def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
     """Whether a ratio is printed for the quantity of a place: probe, metric, sizes, modes.
 
-    The numbers of ranks and nodes are not compared here (see `same_place`), but a ratio from inside
-    a node never applies between nodes.
+    The numbers of ranks and nodes are not compared (`same_place` compares them), but a ratio from
+    inside a node never applies between nodes.
     """
     if not ratio.measured_by(place.probe) or ratio.probe_metric != place.metric:
         return False
@@ -182,9 +183,9 @@ def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
 
 
 def agrees(printed: Mapping[str, Condition], place: Place) -> bool:
-    """Whether sizes, modes and placement agree, as far as the place has them."""
+    """Whether the sizes, modes and placement that are known of a place agree with `printed`."""
     coordinates = place.coordinates
-    # How many there are is the other system's, but one is not many (InfiniCloud, Table 4).
+    # The number of directories is not compared, but one is never compared with several.
     if ("directories" in printed) != ("directories" in coordinates):
         return False
     if not _agrees_on_nodes(printed.get("placement"), place):
@@ -205,7 +206,7 @@ def _agrees_on_nodes(placement: Condition | None, place: Place) -> bool:
 
 
 def size_in_words(ratio: PublishedRatio) -> str:
-    """Return the document's words for a size that has no printed number; "" if all have numbers."""
+    """Return the document's words for a size without a number; "" if all sizes have numbers."""
     for name, condition in ratio.at:
         if name in SIZE_CONDITIONS or not isinstance(condition, Spread):
             continue
@@ -256,7 +257,7 @@ def published_points(
     """Yield every published ratio whose two platforms have a counterpart in the run.
 
     Some documents print two systems in one table and never compare them. Their ratio is computed if
-    the run compares with one of them.
+    one of them has the role of the run's baseline.
 
     - `roles`: the study's ``[role]`` tables: the platform of each role, and the published platforms
       that it represents.
@@ -330,9 +331,9 @@ def points_for(
 def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoint]:
     """Return the published ratios that apply to a cell, without repeated printings.
 
-    Ratios for the cell's ranks or place come first. If there are none, the ratios that name no
-    ranks are returned; if every ratio names ranks, all ratios are returned. A case that the authors
-    did not complete has no ratios.
+    If ratios are printed for the cell's ranks or layout, only these are returned; if not, the
+    ratios that name no ranks; if every ratio names ranks, all ratios. A case that the authors did
+    not complete has no ratios, unless they are printed for its ranks or layout.
     """
     about = [point for point in points if point.about(cell)]
     exact = [point for point in about if _is_at(point, cell.place)]

@@ -1,8 +1,9 @@
 """Tables as CSV in which a spreadsheet executes nothing.
 
 A spreadsheet may treat a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end as a
-formula. Titles and names come from runs, which anybody may have made, so an apostrophe is put in
-front of such a text. Numbers are not changed, also with a unit (``-5``, ``-3 %``).
+formula. Titles and names come from runs, which may be from an unknown source. So an apostrophe is
+put before a text that begins with such a character. A number is not changed, with or without a unit
+(``-5``, ``-3 %``).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The heat strip of a layer: a row for each probe, a column for each number of nodes and size.
 
-Each cell is divided among the platforms. The part of a platform shows how many times worse its
-worst point is, coloured by the logarithm; undecided findings show their interval, failed findings a
-cross.
+Each cell has a part for each platform. The part shows how many times worse the platform's worst
+point is; its colour depends on the logarithm of this ratio. An undecided finding shows its
+interval, and a failed finding a cross.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from bareline.vocabulary.verdicts import Grade
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Place:
-    """A column of a strip: the number of nodes, and the class of sizes (lower end and words)."""
+    """A column of a strip: a number of nodes, and a class of sizes with its lower end and words."""
 
     nodes: int
     low: float
@@ -77,7 +77,7 @@ def strip(findings: Sequence[Finding], layer: Layer, platforms: Sequence[str]) -
 
 
 def _parts(findings: Sequence[Finding], cells: Sequence[tuple[_Place, str]]) -> Iterator[Field]:
-    """Yield the first finding of a probe for each place and platform, as a field."""
+    """Yield a field for each of `cells`: the first finding there, or a blank."""
     fields: dict[tuple[_Place, str], Field] = {}
     for finding in findings:
         cell = (_Place.of(finding), finding.platform)

@@ -23,7 +23,7 @@ def answered(judgements: Sequence[Judgement]) -> list[Judgement]:
 
 
 def suited(judgements: Sequence[Judgement]) -> list[Block]:
-    """Return a table of classes of applications by platform, then the reason of every answer."""
+    """Return a table with the answer for each class and platform, and a list of the reasons."""
     has_several_platforms = len({row.platform for row in judgements}) > 1
     reasons: list[str] = []
     for row in answered(judgements):
@@ -40,8 +40,8 @@ def suited(judgements: Sequence[Judgement]) -> list[Block]:
 def suitability_table(sides: Mapping[str, Sequence[Judgement]], *, reasons: bool) -> Table:
     """Return a table with a row for each class of applications and a column for each platform.
 
-    - `sides`: judgements by the words that follow a platform's name in the column head; the last
-      entry has every class.
+    - `sides`: judgements; the key is a text that is added to a platform's name in the column head.
+      The judgements of the last key must contain every class.
     - `reasons`: whether the cells give the reasons of the answers.
     """
     *_, last = sides.values()

@@ -1,8 +1,9 @@
 """The values that a page shows: all values, or evenly chosen ones of a very large run.
 
-A run on 1,024 ranks has tens of thousands of points. A reader cannot go through as many marks or
-rows, and a page with all of them is slow to make and to open. Other values are removed before
-cells, marks or rows are made of them; verdicts, findings and counts are computed from all values.
+A run on 1,024 ranks has tens of thousands of points. A reader cannot go through so many marks or
+rows, and a page with all of them is slow to make and to open. The values that are not chosen are
+removed before cells, marks or rows are made. Verdicts, findings and counts are computed from all
+values.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from bareline.vocabulary.model import Scalar, parse_point
 from bareline.vocabulary.place import KEY, parameter_name
 from bareline.vocabulary.units import listing, whole
 
-#: Values of metrics, without details, that a page shows, over all probes, in addition to the ends
-#: of `_ENDS`: with their marks, trials and rows they take some four megabytes.
+#: The largest number of values (without details and the points of `_ENDS`) that a page shows of all
+#: probes. With their marks, trials and rows they take some four megabytes.
 MOST_VALUES = 6_000
 
-#: Of each metric and platform, as many points with the largest and the smallest ratio are shown
-#: wherever they are.
+#: For each metric and platform, so many points with the largest and with the smallest ratios are
+#: always shown.
 _ENDS = 5
 
 #: The columns that distinguish the places of a probe, where its metrics have a value per platform.
@@ -33,8 +34,8 @@ PLACE = ("params", "ranks", "threads", "nodes", "point")
 class ShownValues:
     """The values of a summary and of the compared points that the page shows.
 
-    - `places`: for the probes that are shown in part, the probe and the columns of `PLACE`.
-    - `notes`: for each of these probes, a sentence that describes the shown part.
+    - `places`: the shown places of each probe of which not all values are shown.
+    - `notes`: for each of these probes, a sentence that describes the shown values.
     """
 
     summary: pl.DataFrame
@@ -48,9 +49,9 @@ def thin(
 ) -> ShownValues:
     """Choose the values to show: for a probe, the same places on every platform and metric.
 
-    Probes with few values keep all of them; the other probes share the rest. Of a probe, the
-    parameter with the most values is thinned out first, evenly over the order of its values, with
-    both ends.
+    A probe with few values keeps all of them; the probes with many values share the rest of `most`.
+    Within a probe, the parameter with the most values is thinned out first: evenly over the order
+    of its values, and its first and last value stay.
     """
     values = _values(summary, points)
     counts = _counts(values)
@@ -119,7 +120,7 @@ def _only(frame: pl.DataFrame, places: pl.DataFrame, crowded: Sequence[str]) -> 
 
 
 def _allowance(counts: Sequence[int], most: int) -> int:
-    """Return the most values per probe so that all probes together have at most `most`."""
+    """Return the limit of values per probe with which all probes have at most `most` in total."""
     left = most
     for place, number in enumerate(sorted(counts)):
         share = left // (len(counts) - place)
@@ -165,14 +166,14 @@ def _thinned(places: pl.DataFrame, most: int) -> tuple[pl.DataFrame, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """The number of values of a parameter, and how many of them are shown."""
+    """The number of a parameter's values, and the number of shown values."""
 
     shown: int
     values: int
 
 
 def _thinned_parameter(table: pl.DataFrame, name: str, wanted: int) -> pl.DataFrame:
-    """Keep `wanted` values of a parameter, spread evenly over their order, with both ends."""
+    """Keep `wanted` values of a parameter: the first, the last, and even steps between."""
     values = table.get_column(name).drop_nulls().unique().sort()
     last = values.len() - 1
     places = [step * last // (wanted - 1) for step in range(wanted)]
@@ -195,7 +196,7 @@ def _cut_words(cuts: Mapping[str, _Cut]) -> str:
 def _widest(table: pl.DataFrame) -> tuple[str, int]:
     """Return the parameter with the most values, and their number.
 
-    Numeric parameters come first while one of them has at least three values.
+    A parameter that is not a number is returned only if no numeric one has three values.
     """
     widest = ""
     most = (False, -1)

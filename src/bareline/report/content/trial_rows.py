@@ -45,7 +45,8 @@ def with_trials(
 ) -> ClaimRow:
     """Return the row of a claim, judged by the first check for which the run has trials.
 
-    - `row`: the row to return, with a reason, if the run has no such trials.
+    - `row`: the row of the claim before it is judged; returned with a reason if the run has no such
+      trials.
     """
     for check in finding.checks:
         platform = cast.get(check.platform)

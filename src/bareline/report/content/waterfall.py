@@ -40,7 +40,7 @@ class Waterfall:
 
 
 def waterfalls(breakdowns: Sequence[Breakdown]) -> list[Waterfall]:
-    """Return one waterfall for each program and platform: the worst case; applications first."""
+    """Return the waterfall of the worst case of each program and platform, applications first."""
     worst: dict[tuple[str, str], Breakdown] = {}
     for breakdown in breakdowns:
         program = (breakdown.title, breakdown.cell.platform)
@@ -69,7 +69,7 @@ def _waterfall(breakdown: Breakdown) -> Waterfall:
 
 
 def _bars(breakdown: Breakdown) -> Iterator[WaterfallBar]:
-    """Yield the bars of the baseline's time, each piece, the rest and the platform's time."""
+    """Yield a bar each for the baseline's time, the pieces, the rest and the platform's time."""
     pieces = [piece for piece in breakdown.pieces if abs(piece.extra) >= _LEAST]
     ends = [1.0]
     for piece in pieces:

@@ -46,7 +46,10 @@ def axis_name(name: str) -> str:
 
 
 def axis_title(name: str) -> str:
-    """Title a parameter's axis, e.g. ``Frequency (Hz)``; sizes have their units at the ticks."""
+    """Return the title of a parameter's axis, e.g. ``Frequency (Hz)``.
+
+    The title of an axis of sizes has no unit, because the labels of the ticks have it.
+    """
     return Scale(1.0, parameter_unit(name)).titled(sentence_case(axis_name(name)))
 
 
@@ -81,7 +84,7 @@ def value_words(cell: Row, scale: Scale) -> str:
 
 
 def summed_up(texts: Mapping[str, Iterable[str]], most: int = 6) -> str:
-    """Describe the contents of several groups, at most `most` of them.
+    """Describe the contents of at most `most` groups.
 
     Example: ``2 ranks: a 3 and b 4; 4 ranks: a 5. And 2 more.``
     """
@@ -123,14 +126,14 @@ def capital(text: str) -> str:
 
 
 def call_name(call: str, kind: str) -> str:
-    """Name a function, with the kind of its request (e.g. send) if the function has several."""
+    """Name an MPI function, with the kind of request (e.g. send) if it starts several kinds."""
     return f"{call} ({kind})" if call in ("MPI_Start", "MPI_Startall") else call
 
 
 def repeatability_sentence(floor: ModelScore) -> str:
     """Describe the difference between a measurement and its repetition.
 
-    No prediction can be expected to be more accurate.
+    A prediction cannot be expected to have a smaller error than this difference.
     """
     return (
         f"Measured again on the same platform, {floor.n} cases are off by {floor.median:.1%} in "
@@ -140,10 +143,10 @@ def repeatability_sentence(floor: ModelScore) -> str:
 
 
 def distinct_parts(titles: Sequence[str]) -> list[str]:
-    """Shorten titles to the words that differ: the words with which all titles begin are left out.
+    """Shorten titles: leave out the words with which all titles begin.
 
-    The titles are not shortened if one of them is the beginning of all titles: "rate" would not
-    name the first of "Linpack rate" and "Linpack rate over ranks".
+    If one title is the beginning of all titles, none is shortened: "Linpack rate" next to "Linpack
+    rate over ranks" would be empty.
     """
     titles_words = [title.split() for title in titles]
     shared = _shared_beginning(titles_words)
@@ -162,7 +165,7 @@ def _shared_beginning(titles: Sequence[Sequence[str]]) -> int:
 def outer_bound(
     choose: Callable[[Iterable[Any]], float], ends: Iterable[SupportsFloat | None]
 ) -> float | None:
-    """Return the least or greatest end of several ranges, by `choose`; None if one is open."""
+    """Return the end that `choose` (`min` or `max`) selects of several; None if one is open."""
     all_ends = list(ends)
     return None if None in all_ends else float(choose(all_ends))
 

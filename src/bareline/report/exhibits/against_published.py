@@ -108,7 +108,7 @@ def _line(point: PublishedPoint, wanted: Sequence[Row], measured: Sequence[Row])
 def _ratios_at(
     point: PublishedPoint, cells: Sequence[Row], bases: Mapping[Place, Row]
 ) -> Iterator[tuple[Row, float]]:
-    """Yield each cell to which a published ratio applies, and how many times worse the cell is."""
+    """Yield each cell to which a published ratio applies, and the ratio that the run measured."""
     for cell in cells:
         base = bases.get(cell.place)
         if base is None or base.simulated != cell.simulated:
@@ -132,7 +132,7 @@ def _same_ranks(point: PublishedPoint, cell: Row) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """The lengths of a drawing in px: room for a name above a row, axis, and begin of the names."""
+    """Lengths of a drawing in px: height of a name above its row, axis, and begin of the names."""
 
     name_above: float
     width: float
@@ -153,7 +153,7 @@ _WIDE = _Sizes(name_above=0, width=380, left=-300, name_limit=290)
 def _panel(document: Document, lines: Sequence[RatioLine], *, narrow: bool) -> Chart:
     """Draw a row for each published ratio.
 
-    If `narrow`, the name is above the row, else at its left.
+    The name of a ratio is at the left of its row or, if `narrow`, above the row.
     """
     styles = looks(document.names)
     sizes = _NARROW if narrow else _WIDE
@@ -190,7 +190,7 @@ def _axis_values(lines: Sequence[RatioLine]) -> list[float]:
 
 
 def _bar(line: RatioLine, y: float, name_y: float, ticks: Ticks, look: MarkLook) -> Datum:
-    """Return the data of a printed range; an open end is drawn to the end of the axis."""
+    """Return the bar of a printed range; a range with an open end reaches the end of the axis."""
     low, high = range_of(line.point)
     least, most = ticks.domain
     return {

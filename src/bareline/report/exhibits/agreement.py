@@ -1,8 +1,8 @@
 """The exhibit that compares users' own programs, e.g. OSU's and IMB's, with bareline's.
 
-``docs/method/mpi.md`` lists the corresponding benchmarks. OSU's latency and IMB's point-to-point
-benchmarks are means over a plain loop; the collectives of OSU and IMB are means over calls that are
-timed one by one.
+``docs/method/mpi.md`` lists the corresponding benchmarks. Their values are means: of OSU's latency
+and IMB's point-to-point benchmarks over a loop that is timed as a whole, of the collectives of OSU
+and IMB over calls that are timed one by one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LOOP = "latency_loop_mean"
 _CALLS = "latency_rank_mean"
 _LOOPS = ("sendrecv", "exchange", "barrier")
 _COLLECTIVES = tuple(collective.name for collective in SIZED)
-#: Probe of theirs, its program and metric: probe and metric of ours.
+#: For the probe of a user's program, the program and its metric: bareline's probe and metric.
 _COUNTERPARTS: Mapping[tuple[str, str, str], tuple[str, str]] = {
     ("osu", "latency", "latency"): ("mpi.pingpong", _LOOP),
     ("osu", "barrier", "latency"): ("mpi.barrier", _CALLS),
@@ -47,7 +47,7 @@ _COUNTERPARTS: Mapping[tuple[str, str, str], tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A program on a platform, with the ratio of bareline's value to the program's at each size."""
+    """A program on a platform, with bareline's value divided by the program's at each size."""
 
     theirs: str
     ours: str
@@ -116,7 +116,7 @@ def _table(rows: Sequence[_Row]) -> Table:
 
 
 def _rows(document: Document, cells: Sequence[Row]) -> Iterator[_Row]:
-    """Yield a row for each program and platform of which both programs have values."""
+    """Yield a row for each user's program and platform that bareline also measured."""
     pairs = list(_pairs(document, cells))
     groups = grouped_by(pairs, lambda pair: (pair.their_name, pair.our_name, pair.platform))
     for group in groups.values():
@@ -193,7 +193,7 @@ def _row(document: Document, pairs: Sequence[_Measured]) -> _Row:
     return _Row(first.their_name, first.our_name, first.platform, ratios, n, tuple(caveats))
 
 
-#: The program that a probe of theirs runs where it names none.
+#: The program that such a probe runs if its parameters name no program.
 _USUAL = {"osu": "latency", "osu.rate": "bw", "imb": "PingPong"}
 
 
@@ -208,7 +208,7 @@ def _program(place: Place) -> str:
 def _our_place(cell: Row) -> Place | None:
     """Return the place of bareline's probe that measures the same as a cell of a user's program.
 
-    The place has no parameters. None if no probe measures the same.
+    The place has no parameters. The result is None if no probe measures the same.
     """
     place = cell.place
     program = _program(place)
@@ -223,8 +223,8 @@ def _our_place(cell: Row) -> Place | None:
     return replace(place, probe=probe, metric=metric, params="", point=point)
 
 
-#: The parameter by which a probe of foreign programs names its program: `npb.reference` with
-#: ``kernel = "cg"`` is compared with `npb.cg`.
+#: The parameter that names the program of a probe of users' programs: `npb.reference` with ``kernel
+#: = "cg"`` is compared with `npb.cg`.
 CHOICE = "kernel"
 
 
@@ -249,7 +249,7 @@ class _Pair:
 
 
 def _references(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    """Yield a table for each probe and metric of users' programs that have a counterpart here."""
+    """Yield a table for each probe and metric of users' programs that bareline also measures."""
     pairs = list(_reference_pairs(document, spec))
     groups = grouped_by(pairs, lambda pair: pair.reference.place.series[:2])
     for (probe, metric), group in groups.items():
@@ -272,7 +272,7 @@ def _reference_pairs(document: Document, spec: ExhibitSpec) -> Iterator[_Pair]:
         ours = _counterpart(document, reference)
         if ours is None:
             continue
-        # Above 1 means that ours is faster, whatever the metric's direction.
+        # A ratio above 1 means that bareline's program is faster, for times and for rates.
         if reference.rate:
             faster = block_ratio(document, ours, reference)
         else:

@@ -25,15 +25,15 @@ from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import plain
 from bareline.vocabulary.verdicts import Verdict
 
-#: Metrics from the axis outwards, with their names and how strongly they are filled.
+#: Metrics of the parts of a bar from the axis outwards, each with its name and its opacity.
 PARTS = (("compute_mean", "computation", 0.62), ("communication_mean", "communication", 0.22))
 
 #: The parts of each platform's total, in the order of `PARTS`.
 Parts = Mapping[tuple[str, Place], Sequence[float]]
 
-#: Bars and names together are this wide.
+#: The width of bars and names together.
 _WIDTH_PX = 312
-#: A panel has at most so many bars; further groups continue in the next one.
+#: A panel has at most this many bars; further groups are in the next panel.
 _MOST_BARS = 27
 #: A summary names at most so many losses.
 MOST_LOSSES = 12
@@ -89,7 +89,7 @@ class _Bars:
     """A painter of one figure's cells as bars that begin at zero.
 
     - `write`: formats the number at the end of a bar.
-    - `parts`: the parts of each total; a bar without parts is one piece.
+    - `parts`: for a bar that is divided into pieces, the parts of its total.
     """
 
     chosen: Panel
@@ -112,7 +112,8 @@ class _Bars:
     def _names(self) -> Sequence[str]:
         """Return the platforms on which cells of the figure were planned.
 
-        A study may give a probe to some roles only. Then nothing is missing on the other platforms.
+        A study may plan a probe for some of its platforms only. Then the figure has no "missing"
+        bars for the other platforms.
         """
         planned = self.chosen.planned
         return [name for name in self.chosen.document.names if name in planned]
@@ -164,7 +165,7 @@ class _Bars:
         return trials
 
     def _printed(self, cell: Row, base: Row | None) -> list[PrintedMark]:
-        """Return the values that published ratios to the baseline predict for a platform."""
+        """Return the values that follow for a platform from published ratios to the baseline."""
         if base is None or not base.median or not cell.metric.directed:
             return []
         marks = []
@@ -175,7 +176,7 @@ class _Bars:
         return marks
 
     def _printed_parts(self, cell: Row, base: Row) -> Iterator[PrintedMark]:
-        """Yield the position at which a published ratio would end each part of a bar."""
+        """Yield marks where the parts of a bar would end if they had their published ratios."""
         bases = self._parts_of(base)
         start = 0.0
         for index, value in enumerate(self._parts_of(cell)[: len(bases)]):
@@ -189,14 +190,14 @@ class _Bars:
 
 
 def _changed(value: float, point: PublishedPoint, cell: Row) -> float:
-    """Return the baseline's value, made worse by a published ratio."""
+    """Return the baseline's value made worse by a published ratio: divided for a rate."""
     if cell.rate:
         return value / point.middle
     return value * point.middle
 
 
 def medians(chosen: Panel, write: WriteValue = _median_text, parts: Parts | None = None) -> Drawing:
-    """Return the drawing of bars from zero, with the trials behind them and published values."""
+    """Return the drawing of bars from zero, with dots of trials and marks of published values."""
     dots = grouped_by(chosen.trials.dots, lambda dot: dot.cell)
     return _Bars(chosen, write, parts or {}, dots).drawing()
 
@@ -281,7 +282,7 @@ def _by_rule(chosen: Panel, row: TableRow, base: Row | None) -> TableRow:
 
 
 def _with_loss(cell: Row, unit: Scale) -> str:
-    """Format a value and its loss: for a rate in percent, for a time as times the baseline's."""
+    """Format a value and its loss: for a rate in percent, for a time as a ratio to the baseline."""
     value = unit.show(cell.median)
     if cell.verdict is Verdict.NOT_COMPARABLE:
         return f"{value}  ({verdict_word(cell.verdict)})"
@@ -289,7 +290,7 @@ def _with_loss(cell: Row, unit: Scale) -> str:
     if share is None or cell.ratio is None:
         return value
     if not cell.rate:
-        # A barrier of 21 µs instead of 5.8 µs takes 3.6 times as long; nothing lost 72 % of it.
+        # A barrier of 21 µs instead of 5.8 µs takes 3.6 times as long; "72 % lost" would mislead.
         return f"{value}  ({plain(cell.ratio.value)}\u00a0×)\u2003"
     change = f"{-share.value:+.1f}".replace("-", "\u2212")
     # The last space is slack: a reader's font may be wider than the measured font.

@@ -1,4 +1,4 @@
-"""The kinds of exhibits: how they are declared and found, and the common steps to a figure.
+"""The kinds of exhibits (figures and tables): their declaration, and common steps to a figure.
 
 A kind is an `Exhibit`. Its module in this package ends with ``EXHIBIT = Exhibit(...)``, or with
 ``EXHIBITS = (...)`` if several kinds are similar. Plug-ins install their kinds under the
@@ -39,14 +39,15 @@ Words = tuple[str, ...]
 #: A probe, and one of its metrics or units.
 Subject = tuple[str, str]
 
-#: Yields the figures that a specification asks for; none where the run has no data for it.
+#: Yields the figures of a specification; none if the run has no data for them.
 Draw = Callable[[Document, ExhibitSpec], Iterable[Figure]]
 
 
 class Exhibit:
     """A kind of figure or table: its name in ``[[exhibit]]``, a summary, and the function `draw`.
 
-    A subclass may set `kind` and `summary` and override `figures` instead.
+    Instead of giving these to the constructor, a subclass may set `kind` and `summary` and override
+    `figures`.
     """
 
     kind: str
@@ -66,7 +67,10 @@ class Exhibit:
         return list(self._draw(document, spec))
 
     def figure(self, spec: ExhibitSpec, *distinction: str, **given: Any) -> Figure:
-        """Return a figure as `figure_of` does; `given` may also contain fields of `Drawing`."""
+        """Return the figure that `figure_of` makes of `given`, which may have fields of `Drawing`.
+
+        - `distinction`: words that distinguish figures of one kind (`what` of `figure_of`).
+        """
         drawn = {}
         for drawn_field in fields(Drawing):
             name = drawn_field.name
@@ -95,12 +99,12 @@ def figure_of(
 ) -> Figure:
     """Return a figure with its id, caption, caveats, sources and data.
 
-    - `title`, `label`: the title if the specification has none; an addition that distinguishes
-      figures.
-    - `what`: words that distinguish figures of one kind, for the id.
-    - `notes`: sentences of the caption, after the specification's own.
-    - `cells`: the shown cells, from which layer, caveats and data are taken unless they are given.
-    - `published`: the published ratios that are drawn, for the sources.
+    - `title`: the title that is used if the specification has none.
+    - `label`: an addition to the title, which distinguishes figures with the same title.
+    - `what`: words that distinguish figures of one kind; they become part of the id.
+    - `notes`: sentences that follow the specification's caption.
+    - `cells`: the shown cells. The caveats come from them; `layer` and `data` also, unless given.
+    - `published`: the drawn published ratios, from which the sources are taken.
     """
     if layer is None:
         layer = _layer_of(cells)
@@ -142,7 +146,7 @@ def _layer_of(cells: Iterable[Row]) -> str:
 
 @cache
 def load_exhibits() -> Mapping[str, Exhibit]:
-    """Return every kind of exhibit of this package and of installed plug-ins, by name.
+    """Return the kinds of exhibits of this package and of installed plug-ins, by name.
 
     Raises PluginError: two kinds have the same name, or a plug-in is not a kind of exhibit.
     """
@@ -154,7 +158,7 @@ def load_exhibits() -> Mapping[str, Exhibit]:
 def find_exhibit(kind: str) -> Exhibit:
     """Return the kind of exhibit with a name.
 
-    Raises AnalysisError: there is no such kind; the message names the closest.
+    Raises AnalysisError: no kind has this name; the message suggests the most similar name.
     """
     exhibits = load_exhibits()
     if kind not in exhibits:
@@ -219,9 +223,11 @@ def by_metric(cells: Sequence[Row]) -> Iterator[tuple[Subject, list[Row]]]:
 class TableRow:
     """A row of a figure and of its table: a cell, the title of its group, and its shown values.
 
-    - `shown`: the value that the kind draws: the median, the performance lost, an efficiency.
-    - `ratio`: the ratio to the baseline, by the specification's rule.
-    - `base`, `value`: the two values of the ratio: of the baseline and of the cell.
+    - `shown`: the value that the kind draws, e.g. the median, the lost performance or an
+      efficiency.
+    - `ratio`: the ratio to the baseline, computed by the specification's rule.
+    - `base`: the baseline's value in this ratio.
+    - `value`: the cell's value in this ratio.
     """
 
     cell: Row
@@ -238,7 +244,7 @@ class TableRow:
 
 
 def cells_of(rows: Iterable[TableRow]) -> list[Row]:
-    """Return the cells of rows."""
+    """Return the cell of each row."""
     return [row.cell for row in rows]
 
 
@@ -246,7 +252,8 @@ def cells_of(rows: Iterable[TableRow]) -> list[Row]:
 class Panel:
     """The content of one figure.
 
-    - `places`: by title, the values on the axis at which a measurement was planned.
+    - `places`: for the title of each row, the values on the axis at which a measurement was
+      planned.
     """
 
     document: Document
@@ -302,7 +309,7 @@ class Panel:
 
     @cached_property
     def planned(self) -> frozenset[str]:
-        """The platforms with a row, or with a case of the probe that was planned."""
+        """The platforms that have a row, or for which a probe of the rows was planned."""
         cells = cells_of(self.rows)
         probes = {cell.place.probe for cell in cells}
         platforms = {cell.platform for cell in cells}

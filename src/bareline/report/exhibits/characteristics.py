@@ -117,7 +117,7 @@ class _Described:
 
 
 def _characteristics(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    """Yield one table, the publication's platforms last; none if no platform reported a fact."""
+    """Yield one table, with the publication's platforms last; nothing if no fact is known."""
     described = _described(document, spec)
     recorded = {name: document.facts.get(name, {}) for name in document.names}
     texts = {row.fact.key: row.texts for row in table(recorded)}
@@ -142,7 +142,7 @@ def _characteristics(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _group_heads(facts: Sequence[FactKey]) -> list[str]:
-    """Return the name of each group at its first fact, and empty texts below."""
+    """Return a text for each fact: the name of its group for the first fact of a group, else ""."""
     seen: set[FactGroup] = set()
     heads = []
     for fact in facts:
@@ -157,7 +157,7 @@ def _group_heads(facts: Sequence[FactKey]) -> list[str]:
 def _described(document: Document, spec: ExhibitSpec) -> list[_Described]:
     """Return the platforms of the published tables that the exhibit repeats.
 
-    If it repeats none, return the published platforms that have a role in the run.
+    If the exhibit repeats no table, return the published platforms that have a role in the run.
     """
     roles = _role_names(document)
     described = []
@@ -181,7 +181,8 @@ def _role_names(document: Document) -> set[str]:
 def printed_text(facts: Mapping[str, Any], names: Sequence[str], unit: str) -> str:
     """Format a printed characteristic; empty if the publication does not print it.
 
-    A value is left out if the value of an earlier name in `names` contains it.
+    If the publication prints the fact under several of the `names`, a value that is contained in
+    the value of an earlier name is left out.
     """
     if "jumbo_frame_bytes" in names and "jumbo_frame_bytes" in facts:
         return f"{facts['jumbo_frame_bytes']} B"
@@ -240,7 +241,7 @@ class _Offer:
 
 
 def _instance_types(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    """Yield one table: the printed types in their order, then the platforms of the run."""
+    """Yield one table: the printed types as in the publication, then the platforms of the run."""
     if spec.probe is not None:
         return
     roles = {name.partition(":")[0] for name in _role_names(document)}

@@ -1,7 +1,7 @@
 """Common columns of the tables of cells: values, ratios by a publication's rule, and verdicts.
 
-The columns that name a row come first. Then come its ratio and verdict, which are the purpose of
-the table, then the published values, then the values of which the ratio is made.
+The first columns name the row. Its ratio and verdict follow, which are the purpose of the table,
+then the published values. The last columns are the values that the ratio divides.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class CellRows(Rows[R]):
         *,
         interval: bool = True,
     ) -> Self:
-        """Add a column of figures with the caveats of the rows' cells."""
+        """Add a column of figures, each with the caveats of its row's cell as footnotes."""
         head = "95 %" if interval else ""
 
         def caveats(row: R) -> tuple[Caveat, ...]:
@@ -90,7 +90,7 @@ class CellRows(Rows[R]):
         return self.estimate(title, estimate, write, interval=head, caveats=caveats)
 
     def median(self, title: str, scale: Scale, *, interval: bool = True) -> Self:
-        """Add the column of the medians, with their intervals."""
+        """Add the column of the medians and, if `interval`, the column of their intervals."""
         head = scale.titled(title)
         return self.doubted(head, lambda row: self.cell(row).value, scale.show, interval=interval)
 
@@ -114,7 +114,7 @@ class CellRows(Rows[R]):
         title: str = "published ratio",
         write: Callable[[PublishedPoint], str] = attrgetter("factor"),
     ) -> Self:
-        """Add a column of the published ratios for the rows' cells, unless there are none."""
+        """Add a column of the published ratios of the rows' cells; no column if there are none."""
         ratios = [points_of(points, cell) for cell in self.cells]
         if not any(ratios):
             return self
@@ -129,7 +129,10 @@ class CellRows(Rows[R]):
         return self.fields(title, fields, "text")
 
     def printed_values(self, document: Document, parts: Collection[str]) -> Self:
-        """Add the values that `parts` of publications print, for the baseline and the platform."""
+        """Add columns with the printed values of the baseline and of the platform.
+
+        - `parts`: the parts of publications that print the values.
+        """
         if not parts:
             return self
 
@@ -153,7 +156,7 @@ class CellRows(Rows[R]):
 
 def _ratio(cell: Row) -> Field:
     if cell.verdict is None:
-        # The baseline, or a metric without a good direction, which is never compared.
+        # This is the baseline, or a metric without a better direction, which is never compared.
         if cell.metric.better == "none":
             return Field("")
         return Field("1", 1.0, tone="muted")
@@ -170,9 +173,10 @@ def graded(verdict: Verdict | None, grade: Grade | None, *, few_boots: bool) -> 
 
 
 def cells_table(chosen: Panel) -> Table:
-    """Return a table of cells of one unit: varying parameters, platform, value, ratio, verdict.
+    """Return a table of cells of one unit: varying parameters, platform, ratio, verdict, value.
 
-    Cells of several probes begin with their benchmark, cells of several metrics with their metric.
+    The first column is the benchmark if there are several probes. The next one is the metric if
+    there are several metrics.
     """
     cells = chosen.cells
     order = _CellOrder.of(cells, chosen.x)
@@ -281,7 +285,7 @@ class _Columns:
         self.rows.ratio()
 
     def _verdict(self) -> None:
-        # A verdict is of bareline's own ratio, not of one that a publication's rule makes.
+        # A verdict belongs to bareline's own ratio, and not to a ratio by a publication's rule.
         if not self.is_ruled:
             self.rows.verdict()
 

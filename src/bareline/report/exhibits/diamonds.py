@@ -18,7 +18,10 @@ DIAMONDS = (
 
 
 def diamonds_note(chosen: Panel) -> str:
-    """Describe the diamonds, the values they leave out, and the ratios without a position."""
+    """Describe the diamonds, and the published ratios without a number on the axis.
+
+    The description also names the benchmarks that a published range leaves out.
+    """
     x = chosen.x
     placeless = []
     on_axis = []
@@ -59,7 +62,7 @@ def _of_others(points: Iterable[PublishedPoint]) -> str:
 
 
 def _left_out(point: PublishedPoint) -> str:
-    """Name the benchmarks that a published range leaves out; empty if there are none."""
+    """Name the benchmarks that a published range leaves out; empty if it leaves out none."""
     names = point.ratio.excludes
     if not names:
         return ""

@@ -1,8 +1,9 @@
-"""Parallel efficiency: the remaining part of the speed per rank, against the fewest ranks.
+"""Parallel efficiency: the speed per rank divided by the speed per rank at the fewest ranks.
 
 For a problem of fixed size (strong scaling), efficiency is the speed-up divided by the growth of
-ranks. For a problem that grows with the ranks (weak scaling), efficiency is the remaining part of
-the speed per rank. The case with the fewest ranks that the platform measured has 100 %.
+ranks. For a problem that grows with the ranks (weak scaling), efficiency is the speed per rank
+divided by the speed per rank at the fewest ranks. The case with the fewest ranks that the platform
+measured has an efficiency of 100 %.
 
 References
 ----------
@@ -26,7 +27,7 @@ from bareline.stats import paired_ratio
 from bareline.vocabulary.model import Scalar, format_point, parse_point
 from bareline.vocabulary.place import Place
 
-#: A launch of one block, by its case: it is paired with a value of the same block elsewhere.
+#: The value of a launch by its run and block. Values of two cells are paired by this key.
 Launches = Mapping[tuple[int, int], float]
 
 
@@ -34,10 +35,10 @@ Launches = Mapping[tuple[int, int], float]
 class EfficiencyPoint:
     """A cell and its parallel efficiency.
 
-    - `efficiency`: in %, against the fewest ranks of the same platform, computed from medians. Its
-      95 % interval is computed from the ratio of the two cells within blocks. There is no interval
-      for fewer than six common blocks, for simulated times (which have no noise), and at the fewest
-      ranks, where efficiency is 100 % by definition.
+    - `efficiency`: the efficiency in %, relative to the fewest ranks of the same platform and
+      computed from medians. Its 95 % interval is computed from the two cells' ratio in each block.
+      There is no interval for fewer than six common blocks, for simulated times (which have no
+      noise), and at the fewest ranks, where efficiency is 100 % by definition.
     """
 
     cell: Row
@@ -45,19 +46,19 @@ class EfficiencyPoint:
     efficiency: Estimate
 
 
-#: The points of one platform, with more and more ranks.
+#: The points of one platform, sorted by their numbers of ranks.
 Line = Sequence[EfficiencyPoint]
 
 
 def efficiencies(
     cells: Sequence[Row], x: str, *, weak: bool, samples: pl.DataFrame | None = None
 ) -> list[EfficiencyPoint]:
-    """Return the parallel efficiencies of one platform's cells, 100 % at the fewest ranks.
+    """Return the parallel efficiencies of one platform's cells; 100 % at the fewest ranks.
 
     Simulated times are never divided by measured times, nor the reverse.
 
-    - `samples`: the samples of the cells' metric, as in `Records`; without them there are no
-      intervals.
+    - `samples`: the samples of the cells' metric, in the form of `Records`; if None, the
+      efficiencies have no intervals.
     """
     measured = [cell for cell in cells if cell.median]
     measured.sort(key=lambda cell: position(cell, x))
@@ -66,7 +67,7 @@ def efficiencies(
     for cell in measured:
         base = bases.setdefault(cell.simulated, cell)
         ranks = position(cell, x)
-        # A time measures the work that was done only if that is the same; a rate counts it itself.
+        # In weak scaling the ideal time is constant, but the ideal rate grows with the ranks.
         is_same_work = weak and cell.metric.better == "lower"
         ideal = 1.0 if is_same_work else ranks / position(base, x)
         efficiency = _efficiency(cell, base, ideal, samples)
@@ -75,7 +76,7 @@ def efficiencies(
 
 
 def _efficiency(cell: Row, base: Row, ideal: float, samples: pl.DataFrame | None) -> Estimate:
-    """Return the efficiency of a cell in percent; `ideal` is the speed-up that counts as 100 %."""
+    """Return the efficiency of a cell in percent; `ideal` is the speed-up for 100 %."""
     slower = cell.metric.worse(cell.median, base.median)
     assert slower is not None
     value = 100 / (slower * ideal)
@@ -89,9 +90,10 @@ def _efficiency(cell: Row, base: Row, ideal: float, samples: pl.DataFrame | None
 
 
 def _slower(launches: Launches, base: Launches, rate: bool) -> tuple[float, float] | None:
-    """Return the interval of how many times slower a cell is than the base, from common blocks.
+    """Return the interval of the ratio "how many times slower is the cell than the base".
 
-    None if there are too few common blocks, or if a value is not positive.
+    The interval is computed from the blocks that both have. It is None if these are too few, or if
+    a value is not positive.
     """
     shared = sorted(launches.keys() & base.keys())
     values = np.array([launches[block] for block in shared])
@@ -127,7 +129,8 @@ def _launches(cell: Row, samples: pl.DataFrame) -> Launches:
 def each_rank(place: Place, growing: Collection[str]) -> Place:
     """Return a place with its growing parameters divided by its ranks.
 
-    The cases of weak scaling then have the same parameters, so that they are on one line.
+    A parameter grows if a study makes it proportional to the ranks (weak scaling). After the
+    division all cases have the same parameters, so that they are on one line.
     """
     if not growing:
         return place

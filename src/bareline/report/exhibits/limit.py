@@ -26,13 +26,13 @@ from bareline.vocabulary.units import listing, percent_tenths
 
 #: The demands of a program, by metric, and the resource that then limits it.
 DEMANDS = {"arithmetic": "arithmetic", "traffic": "memory bandwidth"}
-#: The most that a platform gives: a cell's value so many times.
+#: The most that a platform gives: a cell, and the factor by which its value is multiplied.
 _Limit = tuple[Row, float]
 
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """A program's demand as a share of a limit; no share if the limit was not measured."""
+    """A program's demand divided by a limit; `estimate` is None if the limit was not measured."""
 
     demand: Row
     estimate: Estimate | None = None
@@ -45,7 +45,10 @@ _Row = Mapping[str, _Share]
 
 
 def _reached(row: _Row) -> _Share:
-    """Return the largest share, that of the nearest limit; empty if a limit was not measured."""
+    """Return the largest share, which belongs to the nearest limit.
+
+    If a limit was not measured, the returned share has no estimate.
+    """
     values = {metric: share.estimate.value for metric, share in row.items() if share.estimate}
     if len(values) < len(row):
         return _Share(_cell(row))
@@ -132,7 +135,7 @@ def _share(document: Document, demand: Row) -> _Share:
 
 
 def _peak(demand: Row, cells: list[Row]) -> _Limit | None:
-    """Return the peak rate of one core per rank, at most that of all cores of the nodes."""
+    """Return the peak rate of as many cores as the program has ranks, at most all of its nodes'."""
     mode = "single" if demand.place.ranks == 1 else "star"
     peak = _best(cells, "compute.peak", "rate", mode)
     cores = _best(cells, "compute.peak", "cores", mode)
@@ -165,7 +168,7 @@ def _bandwidth(limit: _Limit) -> float:
 
 
 def _best(cells: list[Row], probe: str, metric: str, mode: str, **point: str) -> Row | None:
-    """Return the cell of a measurement with the largest value, or None."""
+    """Return the cell of a measurement with the largest value; None without such a cell."""
     best: Row | None = None
     best_value = 0.0
     for cell in cells:

@@ -1,4 +1,4 @@
-"""Published ratios of two systems, other than a platform of the run and its baseline."""
+"""Published ratios that do not compare a platform of the run with the run's baseline."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from bareline.vocabulary.verdicts import Verdict
 class OtherSystem:
     """A published ratio of two systems that are not a platform of the run and its baseline.
 
-    - `probe`: the probe, if several probes measure the benchmark.
-    - `measured`: the ratio that the run measured for the same two systems, by the exhibit's rule.
+    - `probe`: the probe if several probes measure the benchmark, else "".
+    - `measured`: the ratios that the run measured for the same two systems, computed by the
+      exhibit's rule; "" if there are none.
     """
 
     study: PublishedStudy
@@ -34,7 +35,7 @@ class OtherSystem:
 
     @property
     def benchmark(self) -> str:
-        """The name of the published benchmark with its metric, and the probe."""
+        """The name of the published benchmark, its metric, and `probe` if it is set."""
         metric = self.ratio.metric.replace("_", " ")
         name = f"{self.ratio.benchmark}, {metric}"
         if not self.probe:
@@ -60,14 +61,14 @@ def printed_of_others(document: Document, spec: ExhibitSpec) -> list[OtherSystem
 
 
 class _OtherSystems:
-    """A search for the published ratios of an exhibit, with the values of the run."""
+    """A search for an exhibit's published ratios of other systems, with the run's values."""
 
     def __init__(self, document: Document, spec: ExhibitSpec) -> None:
         self.document = document
         self.spec = spec
         self.cells = select(document, spec)
         self.probes = {cell.place.probe for cell in self.cells}
-        #: The platforms of the run that represent each published one.
+        #: The platforms of the run that represent each published platform.
         self.cast: dict[str, set[str]] = {}
         for role in document.roles.values():
             for name in role.published:
@@ -98,7 +99,7 @@ class _OtherSystems:
             yield OtherSystem(study, printing, probe or "", self._measured(printing))
 
     def _measured(self, ratio: PublishedRatio) -> str:
-        """Format the ratio as the run measured it; "" if the run lacks one of the two platforms."""
+        """Format the ratios that the run measured; "" if the run lacks one of the two platforms."""
         platforms = self.cast.get(f"{ratio.publication}:{ratio.platform}", ())
         baselines = self.cast.get(f"{ratio.publication}:{ratio.baseline}", ())
         about = self._about(ratio)
@@ -116,7 +117,10 @@ class _OtherSystems:
         return "; ".join(texts)
 
     def _about(self, ratio: PublishedRatio) -> list[Row]:
-        """Return the cells at a published ratio's place; if none is there, all of its quantity."""
+        """Return the cells that measure a published ratio's quantity at the place of the ratio.
+
+        If no cell is at this place, return the cells at all places.
+        """
         about = [cell for cell in self.cells if speaks_of(ratio, cell.place)]
         there = [cell for cell in about if same_place(ratio, cell.place)]
         return there or about

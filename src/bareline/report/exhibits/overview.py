@@ -1,4 +1,4 @@
-"""The exhibit with a row for every probe, grouped by layer: which layers are slow, at a glance."""
+"""The exhibit with a row for every probe, grouped by layer; it shows which layers are slow."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import count, plain
 from bareline.vocabulary.verdicts import Verdict
 
-#: Height of a row's name where it is above the marks, and of a layer's.
+#: Height of a row's name above its marks, and of a layer's name.
 _NAME_PX = 15
 _HEAD_PX = 26
-#: Above this many rows each probe keeps only its most telling one.
+#: With more rows, each probe keeps only its row with the largest difference.
 MOST_ROWS = 45
 
-#: Findings of one subject, a platform each.
+#: Findings of one subject, one for each platform.
 _Row = Sequence[Finding]
 _Rows = Sequence[_Row]
 
@@ -64,7 +64,7 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         if cell.headline and cell.ratio is not None and cell.place.probe in probes:
             cells.append(cell)
     yield figure_of(
-        # A title belongs to no other figure's id.
+        # The id of the figure does not depend on the title.
         ExhibitSpec(kind=spec.kind, caption=spec.caption),
         title=spec.title or f"Every probe, relative to {document.baseline}",
         notes=[caption, note],
@@ -159,7 +159,7 @@ class _Sizes:
 
     - `labels`: width of the rows' names at the left; 0 if they are written above the marks.
     - `plot`: width of the axis.
-    - `pitch`, `gap`: height of a mark's row, and the distance between two subjects.
+    - `pitch`: height of a mark's row; `gap`: distance between two subjects.
     """
 
     labels: float
@@ -258,7 +258,7 @@ class _Drawing:
         self._add("marks", y, **base, **self._reach(finding.ratio, ratios))
 
     def _reach(self, ratio: Estimate, ratios: Sequence[float]) -> Datum:
-        """Return the data of a mark: ratio, interval, right end of the drawing, and number."""
+        """Return the data of a mark: its ratio, interval, right end, and the number next to it."""
         high = max(ratio.known)
         if ratio.lo is not None and ratio.hi is None:
             _, high = self.ticks.domain
@@ -277,7 +277,7 @@ class _Drawing:
         return plot(layers, self.sizes.plot, self.height)
 
     def _absences(self) -> Chart:
-        """Write the reason in each row without a mark, right of the line at 1."""
+        """Write the reason in each row that has no mark, right of the line at 1."""
         low, high = map(math.log, self.ticks.domain)
         width = self.sizes.plot
         share = -low / (high - low)
@@ -310,7 +310,7 @@ class _Drawing:
         yield from self._words("labels", limit=self.sizes.name_limit)
 
     def _words(self, kind: str, **style: Any) -> Iterator[Chart]:
-        """Yield the texts of rows at the left; if narrow, on a ground that covers the marks."""
+        """Yield the texts at the left of rows; if narrow, on a background that covers the marks."""
         ground, words = written_clear(self.drawn[kind], -self.sizes.labels, self.y, **style)
         if self.narrow:
             yield ground

@@ -12,7 +12,7 @@ from bareline.report.content.document import Document
 from bareline.report.exhibits.base import by_metric, find_exhibit
 from bareline.vocabulary.exhibit import ExhibitSpec
 
-#: Every page of a run with a calibration or predictions shows them, in this order.
+#: Exhibits that a page shows in this order if the run has data for them, e.g. a calibration.
 _WHERE_THERE = (
     "calibration",
     "predicted",
@@ -61,7 +61,7 @@ def draw_figures(document: Document) -> tuple[list[Figure], list[ExhibitSpec]]:
 
 
 def _page_exhibits(document: Document) -> list[ExhibitSpec]:
-    """Return the exhibits of a page in order: every page's, and the study's."""
+    """Return the exhibits of a page in order: first the ones of every page, then the study's."""
     wanted: Sequence[ExhibitSpec] = document.exhibits or default_exhibits(document)
     kinds = {spec.kind for spec in wanted}
     heads: list[ExhibitSpec] = []

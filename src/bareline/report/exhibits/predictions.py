@@ -67,7 +67,7 @@ def _program(application: str) -> str:
 
 
 def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    """Yield the figure of the better model that has a case, and the scores of all models."""
+    """Yield the figure of the best model that has predictions, and the scores of all models."""
     validation = _predictions(document, spec).validation
     if validation.trials:
         yield _best_model(document, spec, validation)
@@ -138,7 +138,7 @@ def _models(spec: ExhibitSpec, validation: Validation) -> Figure:
 def _trial_rows(trials: Sequence[Trial], interval: str = "") -> Rows[Trial]:
     """Return a table builder with a row for each prediction.
 
-    If `interval` is given, a column with that head contains the intervals.
+    - `interval`: the head of a column with the intervals; if empty, there is no such column.
     """
     scale = unit_scale([trial.truth_s for trial in trials], "s")
 
@@ -232,7 +232,10 @@ def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _upgrades_table(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> Table:
-    """Return a row for each application and platform, with the share of time each change saves."""
+    """Return a table with the share of time that each change saves.
+
+    It has a row for each application and platform.
+    """
     cases = grouped_by(upgrades, lambda upgrade: (upgrade.application, upgrade.platform))
     rows = Rows(cases.values()).text("application", lambda case: case[0].application)
     rows.platform(lambda case: case[0].platform)
@@ -243,7 +246,7 @@ def _upgrades_table(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> Tabl
 
 
 def _saved(change: str, case: Sequence[Upgrade]) -> Field:
-    """Return the share of time that a change saves, coloured if it is the largest share."""
+    """Return the share of time that a change saves, coloured if no other change saves more."""
     for upgrade in case:
         if upgrade.change == change:
             tone: Tone = "better" if upgrade is _best(case) else ""

@@ -30,7 +30,7 @@ def _distinct(texts: Iterable[str], separator: str = "; ") -> str:
 
 
 def percent_words(points: Sequence[PublishedPoint], cell: Row) -> str:
-    """Return the losses of a cell that are printed in percent, in the words of the publication."""
+    """Return a cell's published losses in percent, in the words of the publication."""
     texts = []
     for point in points:
         text = point.ratio.text

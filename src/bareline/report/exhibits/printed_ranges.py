@@ -1,10 +1,11 @@
-"""Published ranges of ratios, the ratios of a run that they concern, and the number inside.
+"""Published ranges of ratios, compared with the ratios of a run.
 
-A ratio counts if the run could have missed the range. Parameters of a simulated platform are not
-results: its computation takes a given factor, and a message within a node costs the same on all
-platforms. Ratios that were recorded while other programs ran do not count either, because they
-depend on the machine's load. A bound is open to one side, so that a ratio is inside more easily;
-bounds are counted separately.
+A ratio counts only if the run could have missed the range. Ratios that follow from the parameters
+of a simulated platform do not count: the slowdown of its computation is a parameter, and messages
+within a node cost the same on all simulated platforms. Ratios of computations that were recorded
+while other programs ran do not count either, because they depend on the machine's load. A bound is
+a range with one open end. Because a ratio is inside a bound more easily, bounds are counted
+separately.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from bareline.published.catalogue import conditions
 from bareline.report.content.published import PublishedPoint
 from bareline.vocabulary.units import plain
 
-#: A single printed number is taken for this range around it: it was read off or rounded.
+#: A printed number becomes a range by this factor, because it was read off a figure or rounded.
 SINGLE = 1.25
 
 
 @dataclass(frozen=True, slots=True)
 class RangeComparison:
-    """A cell's ratio (above 1 is worse) and a published range, whose open ends are None."""
+    """A cell's ratio (above 1 is worse) and a published range; an open end of the range is None."""
 
     ratio: float
     low: float | None
@@ -35,7 +36,7 @@ class RangeComparison:
 
     @property
     def is_given(self) -> bool:
-        """Whether the ratio is a parameter of the simulated platform."""
+        """Whether the ratio follows from a parameter of the simulated platform."""
         return is_given(self.cell)
 
     @property
@@ -45,7 +46,7 @@ class RangeComparison:
 
     @property
     def counts(self) -> bool:
-        """Whether the ratio counts: the run could miss the range, and load did not disturb it."""
+        """Whether the ratio counts: it is neither a given parameter nor from a busy machine."""
         return not (self.is_given or self.is_disturbed)
 
     @property
@@ -93,7 +94,7 @@ class RatioLine:
 
     @property
     def kind(self) -> str:
-        """A word for how the comparisons are counted, e.g. as a bound."""
+        """How the comparisons are counted: as "a range", as "a bound" or, with the reason, not."""
         if not self.counting:
             return "given, not counted" if self.comparisons[0].is_given else "busy, not counted"
         return "a bound" if self.comparisons[0].is_bound else "a range"
@@ -116,7 +117,7 @@ class RatioLine:
 
 
 def range_of(point: PublishedPoint) -> tuple[float | None, float | None]:
-    """Return the ends of the range that counts as inside; a bound has None at its open end."""
+    """Return the ends of the range with which ratios are compared; an open end is None."""
     if point.low is not None and point.low == point.high:
         return point.middle / SINGLE, point.middle * SINGLE
     return point.low, point.high
@@ -124,12 +125,14 @@ def range_of(point: PublishedPoint) -> tuple[float | None, float | None]:
 
 @dataclass(frozen=True, slots=True)
 class RangeScore:
-    """The number of points that count, and how many of them are inside their range.
+    """Numbers of ratios that count and do not count, and of ratios inside their range.
 
-    - `counted`, `bounds`: points with a range of two ends, and with a bound.
-    - `off`: the median factor between a counted point and the middle of its range.
-    - `coin`: the expected number inside by chance, if ratios were random: uniform on a log scale
-      from `least` to `most`, the range of everything printed for these platforms.
+    - `inside`, `counted`: of the ranges with two ends, the ratios inside and all ratios.
+    - `bounds_inside`, `bounds`: of the ranges with an open end, the ratios inside and all ratios.
+    - `given`, `disturbed`: ratios that do not count: parameters, and ratios from a busy machine.
+    - `off`: the median factor between a counted ratio and the middle of its range.
+    - `coin`: the number of ratios to expect inside by chance, if ratios were uniform on a log scale
+      from `least` to `most`, which is the range of all ratios printed for these platforms.
     """
 
     inside: int

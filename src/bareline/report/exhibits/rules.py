@@ -24,14 +24,15 @@ RULES: Mapping[str, str] = {
 
 
 def rule_text(rule: str, baseline: str) -> str:
-    """Describe the rule of an exhibit; "" for bareline's own rule."""
+    """Describe the rule of an exhibit; "" if it does not use a publication's rule."""
     return RULES[rule].format(baseline=baseline) if rule in RULES else ""
 
 
 def ruled_value(document: Document, cell: Row, rule: str, *, is_base: bool) -> float | None:
-    """Return a cell's value by a rule; its median if no rule is given; None without a value.
+    """Return a cell's value by a rule, or its median if there is no such rule; None if it has none.
 
-    - `is_base`: whether other cells are compared with this cell; a rule may use its best trial.
+    - `is_base`: whether other cells are compared with this cell. A rule may use its best trial, and
+      the worst trial of all other cells.
     """
     if rule not in RULES or cell.value is None:
         return cell.median
@@ -45,10 +46,10 @@ def ruled_value(document: Document, cell: Row, rule: str, *, is_base: bool) -> f
 
 
 def ruled_ratio(document: Document, cell: Row, base: Row | None, rule: str) -> Estimate | None:
-    """Return by a rule how many times worse a cell is than the baseline, without an interval.
+    """Return the ratio of a cell to the baseline by a rule, without an interval.
 
-    None if the metric has no direction, if a value is missing or zero, or if the two values are not
-    comparable.
+    Without a rule, return the cell's own ratio. None if the metric has no direction, if a value is
+    missing or zero, or if the two values are not comparable.
     """
     if cell.verdict is Verdict.NOT_COMPARABLE:
         return None
@@ -61,7 +62,7 @@ def ruled_ratio(document: Document, cell: Row, base: Row | None, rule: str) -> E
 
 
 def worse_by_rule(document: Document, cell: Row, base: Row, rule: str) -> float | None:
-    """Return by a rule, or from medians, how many times worse a cell is than another cell."""
+    """Return how many times worse a cell is than `base`, from the values of a rule or medians."""
     value = ruled_value(document, cell, rule, is_base=False)
     base_value = ruled_value(document, base, rule, is_base=True)
     return cell.metric.worse(value, base_value)

@@ -1,4 +1,7 @@
-"""The exhibit of a metric over ranks, with ratios and, for programs, the parallel efficiency."""
+"""The exhibit of a metric over the number of ranks, with ratios to the baseline.
+
+For programs it also shows the parallel efficiency.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ from bareline.vocabulary.model import Layer, parse_point
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import count, listing
 
-#: Layers whose probes solve a problem, which more ranks are to solve sooner.
+#: Layers whose probes solve a problem that more ranks should solve sooner.
 PROGRAMS = (Layer.COMPUTE, Layer.NPB, Layer.APP)
 
 
@@ -40,7 +43,8 @@ PROGRAMS = (Layer.COMPUTE, Layer.NPB, Layer.APP)
 class _Scaled(Panel):
     """The lines of one figure by panel and platform.
 
-    MPI functions have no ideal line, because they do more work on more ranks.
+    Only programs have a line of ideal scaling. MPI functions have none, because they do more work
+    on more ranks.
     """
 
     panels: Mapping[str, Sequence[Row]] = field(default_factory=dict)
@@ -61,7 +65,7 @@ class _Scaled(Panel):
             yield from panel.items()
 
     def ideal(self, first: EfficiencyPoint, ranks: float) -> float:
-        """Return the value that a line would have if it scaled ideally from its first point."""
+        """Return the value on `ranks` ranks if a line scaled ideally from its first point."""
         power = -1.0
         if first.cell.rate:
             power = 1.0
@@ -154,7 +158,10 @@ class _Chooser:
         return lines
 
     def _places(self, panel: Sequence[Row]) -> list[float]:
-        """Return all positions of a panel on the axis; failed cases are gaps."""
+        """Return all planned positions of a panel on the axis.
+
+        A failed case is one of them, so that the line has a gap there.
+        """
         places = {position(cell, self.x) for cell in panel}
         if self.x not in ("ranks", "nodes", "threads"):
             return sorted(places)
@@ -168,7 +175,7 @@ class _Chooser:
         return sorted(places)
 
     def _case(self, place: Place) -> tuple[object, ...]:
-        """Return the values that distinguish panels; values that vary inside a trial do not."""
+        """Return the values that distinguish panels, without values that vary inside a trial."""
         share = each_rank(place, self.growing)
         coordinates = share.coordinates
         inside = parse_point(share.point)
@@ -177,7 +184,7 @@ class _Chooser:
 
 
 class _Panels:
-    """A painter of the panels; the panel of a program without ratios shows its efficiency last."""
+    """A painter of the panels: strips of values, efficiencies (only of programs) and ratios."""
 
     def __init__(self, chosen: _Scaled) -> None:
         self.chosen = chosen
@@ -250,10 +257,10 @@ _IDEAL_STEPS = 20
 
 
 def _closed(share: Estimate) -> Estimate:
-    """Return an efficiency with an interval of zero width if it has none.
+    """Return an efficiency of 100 % with an interval of zero width if it has none.
 
-    At the fewest ranks the efficiency is 100 % without an interval, but a band needs two ends
-    there.
+    At the fewest ranks the efficiency is 100 % by definition and has no interval, but the drawn
+    band needs two ends there.
     """
     if share.value != 100:
         return share

@@ -31,7 +31,7 @@ from bareline.vocabulary.place import Place, parameter_value
 #: Stretches of an axis, each from its low to its high end.
 _Ranges = Iterable[tuple[float, float]]
 
-#: Axes on which "inside a node" has places.
+#: Axes on which "inside a node" is a range of positions.
 _LAYOUT = ("ranks", "nodes")
 
 VALUE_HEIGHT_PX = 180
@@ -61,7 +61,7 @@ class SharedAxis:
         self.scale = chosen.unit
         cells = cells_of(chosen.rows)
         positions = set(map(chosen.at, cells))
-        #: The parameter's axis, and where 0 is on it, if it occurs.
+        #: The parameter's axis, and the position of the value 0 on it.
         self.across, self.zero = parameter_axis(self.x, positions)
         values = list(others)
         ratios = list(self._printed_ends(cells))
@@ -82,11 +82,14 @@ class SharedAxis:
                 yield from filter(None, ends)
 
     def _is_placeless(self, point: PublishedPoint, cells: Sequence[Row]) -> bool:
-        """Whether a ratio without a position applies to the whole axis, and to one of the cells."""
+        """Whether a ratio has no position but a placement, and applies to one of the cells."""
         return self.has_placement(point) and any(map(point.about, cells))
 
     def has_placement(self, point: PublishedPoint) -> bool:
-        """Whether the axis shows nodes, and the ratio is for within a node or between nodes."""
+        """Whether the axis shows ranks or nodes, and the ratio is printed for a placement of ranks.
+
+        A placement is "within a node" or "between nodes".
+        """
         return self.x in _LAYOUT and "placement" in point.ratio.conditions
 
     def at(self, value: float) -> float:
@@ -134,7 +137,7 @@ class SharedAxis:
         )
 
     def ratio_strip(self, cells: Sequence[Row]) -> AxesStrip:
-        """Draw each platform's ratio to the baseline over the band that counts as equal."""
+        """Draw each platform's ratio to the baseline, with the band of ratios that are equal."""
         marks = []
         for cell in cells:
             if cell.ratio:
@@ -157,7 +160,7 @@ class SharedAxis:
                 mark = self.mark(cell, cell.ratio, f"{name} {compared_words(cell)}")
                 ink = styles[name].ink(hollow=cell.simulated)
                 marks.append({**mark, "series": name, **ink})
-        # Long names leave the lines less room, so that a phone need not shrink them.
+        # Long names leave less room for lines; otherwise a phone would have to shrink the strip.
         excess = max(map(len, lines)) - 9
         narrower = WIDTH_PX - LETTER_PX * max(0, excess)
         strip = AxesStrip(
@@ -192,7 +195,7 @@ class SharedAxis:
 
 
 class _PrintedRatios:
-    """A painter of the published ratios of a panel's cells or its platform, with their ranges."""
+    """A painter of the published ratios that apply to the cells of a panel, with their ranges."""
 
     def __init__(self, along: SharedAxis, cells: Sequence[Row]) -> None:
         self.along = along
@@ -202,7 +205,7 @@ class _PrintedRatios:
     def layers(self, across: Channel, up: Channel) -> Iterable[Chart]:
         """Yield the charts of the ratios.
 
-        The words of a ratio in the right half of the axis are at its left.
+        In the right half of the axis, the text of a ratio is at the left of its mark.
         """
         least, most = self.along.across.domain
         return printed_marks(self._marks(), across, up, turn=math.sqrt(least * most))
@@ -218,7 +221,8 @@ class _PrintedRatios:
             is_pale = elsewhere is not None
             of_point = [{**mark, "pale": is_pale} for mark in self._reaches(point, cells)]
             if of_point and elsewhere and elsewhere not in named:
-                # Written once in a panel: most of its figures are of one place.
+                # A place is written once in a panel, because most of its figures have the same
+                # place.
                 named.add(elsewhere)
                 of_point[0]["beside"] = elsewhere
             marks += of_point
@@ -234,7 +238,7 @@ class _PrintedRatios:
     def _elsewhere(self, point: PublishedPoint, first: Row) -> str | None:
         """Describe where a ratio was measured; None if the run measured at the same place.
 
-        The description is empty if the axis shows the place.
+        The description is empty if the position of the ratio on the axis shows it.
         """
         for cell in self.cells:
             if point.about(cell) and same_place(point.ratio, cell.place):
@@ -268,8 +272,8 @@ class _PrintedRatios:
     def _ranges(self, point: PublishedPoint, cells: Sequence[Row]) -> _Ranges:
         """Yield the ranges of the axis to which a ratio applies.
 
-        A ratio within a node, or between nodes, applies as far as the run has cells within a node,
-        or between nodes.
+        The range of a ratio that is printed for "within a node" or "between nodes" is limited to
+        the positions at which the run has such cells.
         """
         ranges = point.places(self.x)
         if not self.along.has_placement(point):
@@ -285,7 +289,7 @@ class _PrintedRatios:
                 yield max(begin, least), min(end, most)
 
 
-#: So few panels are drawn next to each other at their full size.
+#: At most this many panels are drawn next to each other at their full size.
 ALL_LARGE = 2
 
 
@@ -294,8 +298,8 @@ def largest(
 ) -> int | None:
     """Return the index of the panel to draw large; None if all panels have room.
 
-    It is the panel for whose ranks and nodes most of the published figures were measured. Without
-    published figures it is the panel with the most ranks, where losses are the largest.
+    If there are published figures, it is the panel whose ranks and nodes most of them have.
+    Otherwise it is the panel with the most ranks, because losses are largest there.
     """
     if len(groups) <= ALL_LARGE:
         return None
@@ -310,7 +314,7 @@ def largest(
 
 
 def _is_measured_at(point: PublishedPoint, place: Place) -> bool:
-    """Whether a published ratio is for the ranks of a place, and for its nodes if it names any."""
+    """Whether a published ratio is for a place's ranks and, if it names nodes, for its nodes."""
     if not is_within(place.ranks, point.places("ranks")):
         return False
     nodes = point.places("nodes")
@@ -340,7 +344,7 @@ def parameter_axis(x: str, positions: Collection[float]) -> tuple[Ticks, float]:
     return Ticks(ticks.domain, tuple(values), tuple(labels)), zero
 
 
-#: So many different counts have a tick each.
+#: With at most this many different counts, each count has a tick.
 _MOST_COUNTS = 16
 
 

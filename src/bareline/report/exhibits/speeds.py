@@ -1,4 +1,4 @@
-"""The exhibit of speeds over ranks, relative to the baseline on its fewest ranks."""
+"""The exhibit of speeds over ranks, divided by the baseline's speed on its fewest ranks."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def _speed_rows(baseline: str, title: str, cells: Sequence[Row], x: str) -> list
 
 
 def speeds(baseline: str, cells: Sequence[Row], x: str) -> list[tuple[Row, Estimate]]:
-    """Return the speed of each cell relative to the baseline on its fewest ranks.
+    """Return the speed of each cell divided by the baseline's speed on its fewest ranks.
 
-    The list is empty if that value of the baseline is missing or zero. Simulated speeds are divided
-    only by simulated speeds, because the two kinds must not be confused.
+    The list is empty if the baseline has no value. Simulated speeds are divided only by simulated
+    speeds, because the two kinds must not be confused.
     """
     measured = [cell for cell in cells if cell.platform == baseline and cell.median]
     measured.sort(key=lambda cell: position(cell, x))
@@ -83,7 +83,7 @@ def speeds(baseline: str, cells: Sequence[Row], x: str) -> list[tuple[Row, Estim
 
 
 def _speed(cell: Row, base: Row | None) -> Estimate | None:
-    """Return how many times as fast a cell is as the base; None if a value is missing."""
+    """Return the speed of a cell divided by the speed of the base; None if a value is missing."""
     value = cell.value
     if base is None or value is None:
         return None
@@ -101,7 +101,7 @@ def _speed(cell: Row, base: Row | None) -> Estimate | None:
 
 
 def _printed_speeds(chosen: Panel, rows: Sequence[TableRow]) -> Iterator[Datum]:
-    """Yield the speed that the printed loss against the baseline on as many ranks would mean."""
+    """Yield the speeds that follow from published ratios: the baseline's divided by the ratio."""
     styles = looks(chosen.document.names)
     bases: dict[float, float] = {}
     for row in rows:
@@ -119,7 +119,7 @@ def _printed_speeds(chosen: Panel, rows: Sequence[TableRow]) -> Iterator[Datum]:
 
 
 def _printed_speed(point: PublishedPoint, base: float, ink: str) -> Datum:
-    """Return a published speed and its range: the baseline's speed reduced by a ratio."""
+    """Return a published speed and its range: the baseline's speed divided by a published ratio."""
     middle = point.middle
     return {
         "y": base / middle,
@@ -215,7 +215,7 @@ def _speed_notes(chosen: Panel) -> Iterable[str]:
 
 
 def _beyond_note(chosen: Panel) -> str:
-    """Name the published ratios without a mark: nothing was measured at their places."""
+    """Name the published ratios that have no mark, because nothing was measured at their places."""
     places = set(map(chosen.at, chosen.cells))
     texts: dict[str, None] = {}
     for point in chosen.published:

@@ -16,10 +16,10 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import Place
 
-#: The sum of the parts, up to the ranks' different ends.
+#: The total time. It differs from the sum of the parts because ranks end at different times.
 TOTAL = "time"
 _METRICS = (TOTAL, *(metric for metric, _, _ in PARTS))
-#: The times of a program that publications print, and the parts that measure them here.
+#: For the times of a program that publications print, the metrics of bareline's parts.
 _PRINTED_PARTS = {"compute": "compute_mean", "communication": "communication_mean"}
 _DIAMONDS = (
     "Diamonds: where the published ratios would put the ends of computation, of communication and "
@@ -48,7 +48,8 @@ def _stacked(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 def _with_printed_parts(document: Document) -> Document:
     """Return the document, in which published times of computation also apply to parts of bars.
 
-    Publications print the time that a program computes; the parts are the means over its ranks.
+    Publications print the time that a program computes. The part of a bar is a different metric:
+    the mean of the computing times of the ranks.
     """
     again = []
     for point in document.published:
@@ -62,7 +63,7 @@ def _with_printed_parts(document: Document) -> Document:
 
 
 def _divided(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
-    """Yield a panel for each layer, with the totals of which all parts are known."""
+    """Yield a panel for each layer, with the total times of which all parts are known."""
     cells: list[Row] = []
     for metric in _METRICS:
         of_metric = spec.model_copy(update={"metric": metric})
@@ -109,7 +110,7 @@ def _of_several_probes(
 
 
 def parts_of(cells: Iterable[Row]) -> Parts:
-    """Return the parts of each total of which all parts are known."""
+    """Return the parts of each total time of which all parts are known."""
     medians = {(cell.platform, cell.place): cell.median for cell in cells}
     parts: dict[tuple[str, Place], list[float]] = {}
     for platform, place in medians:

@@ -1,6 +1,6 @@
 """The exhibit of a ladder study: the gain of each step over the previous and the first step.
 
-A ladder is a study whose platforms each add one change to the previous platform.
+In a ladder study each platform is the previous platform with one change; it is a step.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Printed = Mapping[str, PrintedValue]
 
 
 def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    """Yield a figure per probe, metric and point; none unless the study is a ladder."""
+    """Yield a figure per probe, metric and point; nothing if the study is not a ladder."""
     compared = document.comparison
     if not compared.is_ladder:
         return
@@ -88,7 +88,7 @@ _AS_PRINTED = "Dashed: as it is printed, on the hardware of its time."
 
 
 def _notes(spec: ExhibitSpec, printed: Printed) -> Iterator[str]:
-    """Yield the notes; the standard note only if the study has no caption of its own."""
+    """Yield the notes; the standard note only if the exhibit has no caption."""
     if not spec.caption:
         yield _USUAL
     if printed:
@@ -108,7 +108,7 @@ def _by_place(comparison: pl.DataFrame) -> _Lookup:
 
 
 def _climbs(steps: Sequence[Row]) -> bool:
-    """Whether the first platform is the worst, so that the platforms are steps of improvement."""
+    """Whether the first platform has the worst value, so that the steps can be drawn as stairs."""
     medians = [cell.median for cell in steps if cell.median is not None]
     if not medians:
         return False
@@ -196,7 +196,7 @@ def _summary(steps: Sequence[Row], printed: Printed, scale: Scale) -> str:
 
 
 def _improvement(steps: _Lookup, cell: Row) -> Estimate | None:
-    """Return how many times better a cell is; None if it is not compared."""
+    """Return how many times better a cell is than the step in `steps`; None if not compared."""
     step = steps.get((cell.platform, cell.place))
     if step is None or step.ratio is None or not step.ratio.value:
         return None
@@ -204,7 +204,7 @@ def _improvement(steps: _Lookup, cell: Row) -> Estimate | None:
 
 
 def _improved(steps: _Lookup, cell: Row) -> Field:
-    """Format how many times better a cell is; if it has no ratio, its verdict."""
+    """Format how many times better a cell is than the step in `steps`, or its verdict."""
     step = steps.get((cell.platform, cell.place))
     verdict = step.verdict if step else None
     factor = _improvement(steps, cell)
@@ -218,11 +218,11 @@ EXHIBIT = Exhibit(
 )
 
 
-#: A value of each step, as a row of a layer; None where it has none.
+#: The value of each step as a row of a layer; None for a step without a value.
 _Steps = Sequence[Datum | None]
 HEIGHT_PX = 230
 _CHARACTER_PX = 6.6
-#: From a tread to the number over or under it.
+#: The distance between a tread and the number above or below it.
 _NUMBER_PX = 11
 
 
@@ -230,8 +230,9 @@ _NUMBER_PX = 11
 class Tread:
     """A step: its name, the measured value as a row of `figures.marks`, and the printed value.
 
-    - `measured`: with "y", "lo", "hi", "text", "tip" and the platform's ink; None if it failed.
-    - `printed`: with "y", "text" and "tip"; None if no value is printed.
+    - `measured`: has "y", "lo", "hi", "text", "tip" and the platform's ink; None if the case
+      failed.
+    - `printed`: has "y", "text" and "tip"; None if no value is printed.
     """
 
     name: str
@@ -285,7 +286,7 @@ def _tread_names(
 
 
 def _in_the_middle(rows: _Steps) -> list[Datum]:
-    """Return the rows with their values in the middle of the steps."""
+    """Return the rows with "x" at the middle of their steps."""
     return [{**row, "x": step + 0.5} for step, row in enumerate(rows) if row]
 
 

@@ -1,4 +1,4 @@
-"""The exhibits on suitability and its reasons, and on the demands of applications."""
+"""Two exhibits: suitability of the platforms with reasons, and use of them by applications."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from bareline.vocabulary.units import format_size, percent_tenths
 
 
 def _suitability(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    """Yield the answers with their reasons; none for a single probe, or if no class was judged."""
+    """Yield the answers with their reasons; nothing for a single probe, or without an answer."""
     judged = document.comparison.suitability
     answers = answered(judged)
     if not answers or spec.probe is not None:
         return
     theirs = _published(document)
-    # Published columns come first: a wide table of many platforms scrolls, and hid them.
+    # Published columns come first, because a wide table scrolls and would hide its last columns.
     sides = {", published": theirs, "": judged}
     rules = "Published: the same rules on the publication's own figures." if theirs else ""
     words = [

@@ -1,4 +1,7 @@
-"""The exhibits that show cells as tables: plain, like Nebula's Table IV, and like OSU and IMB."""
+"""The exhibits that show cells as tables: all cells, ratios, and sizes in the form of OSU.
+
+The table of ratios has the form of Table IV of the Nebula study.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +72,7 @@ def _factor_tables(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _factors(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
-    """Yield the panels of a table of ratios: published cells in their order, then the rest."""
+    """Yield a panel of the cells with published ratios, and a panel of all other cells."""
     for label, cells in _factor_parts(document, spec).items():
         rows = _rows(document, spec, cells)
         if any(row.cell.value is not None for row in rows):
@@ -78,7 +81,7 @@ def _factors(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
 
 
 def _factor_parts(document: Document, spec: ExhibitSpec) -> dict[str, list[Row]]:
-    """Return the cells by the label of their table: the published cells, then the rest."""
+    """Return the cells by the label of their table: with published ratios, then all other cells."""
     cells = _factor_cells(document, spec)
     points = Panel(document, spec, cells).published
     printed = _printed(cells, points)
@@ -97,7 +100,10 @@ def _factor_parts(document: Document, spec: ExhibitSpec) -> dict[str, list[Row]]
 
 
 def _factor_cells(document: Document, spec: ExhibitSpec) -> list[Row]:
-    """Return the cells to compare: of one probe all metrics, of several probes their headlines."""
+    """Return the cells to compare.
+
+    For one probe these are all metrics, for several probes their headline metrics.
+    """
     is_one_probe = spec.probe is not None and "*" not in spec.probe
     has_all_metrics = is_one_probe or bool(spec.metric)
     cells = []
@@ -109,7 +115,7 @@ def _factor_cells(document: Document, spec: ExhibitSpec) -> list[Row]:
 
 def _printed(cells: Sequence[Row], points: Sequence[PublishedPoint]) -> dict[Place, int]:
     """Return the places with published values, each with its rank in the publication's order."""
-    # Probes with the same quantity are next to each other, under the first of them.
+    # Probes that measure the same quantity are next to each other, at the place of the first probe.
     first: dict[object, int] = {}
     for number, point in enumerate(points):
         first.setdefault(point.ratio.results, number)
@@ -124,7 +130,7 @@ def _printed(cells: Sequence[Row], points: Sequence[PublishedPoint]) -> dict[Pla
 
 
 def _rows(document: Document, spec: ExhibitSpec, cells: Sequence[Row]) -> list[TableRow]:
-    """Return the rows of all platforms except the baseline; rows of one place are neighbours."""
+    """Return the rows of all platforms except the baseline; rows of a place follow each other."""
     titles = _Titles(document, spec, cells)
     rows = []
     for group in grouped_by(cells, lambda cell: cell.place).values():
@@ -148,7 +154,7 @@ def _rows(document: Document, spec: ExhibitSpec, cells: Sequence[Row]) -> list[T
 
 
 class _Titles:
-    """The titles of cells: a metric among one probe's metrics, otherwise also the probe's name.
+    """The titles of cells: the metric and, if there are several probes, the name of the probe.
 
     A title also contains the parameters that vary among the cells of a probe.
     """
@@ -170,9 +176,9 @@ class _Titles:
         return f"{text} ({probe})"
 
 
-#: The output of OSU and IMB: the unit of each metric that they measure by size.
+#: The units in which OSU and IMB print the metrics that they measure by size.
 _SCALES: Mapping[str, Scale] = {"latency": Scale(1e6, "µs"), "bandwidth": Scale(1e-6, "MB/s")}
-#: The mean over a plain loop, which they print, in addition to the median of the slowest rank.
+#: The ending of metrics that are means over a plain loop, as OSU and IMB print them.
 _MEAN = "_loop_mean"
 #: Parameters with columns of their own in a table by size.
 _SIZE_COLUMNS = ("size_bytes", "ranks", "nodes")
@@ -238,7 +244,7 @@ def _size_table(document: Document, cells: Sequence[Row], scale: Scale) -> Table
 
 
 def _sized_cells(document: Document, spec: ExhibitSpec, metric: str) -> list[Row]:
-    """Return the cells with a size; means over loops if all functions have them."""
+    """Return the cells with a size, of the loop-mean metric if all functions have that metric."""
     medians = _of_metric(document, spec, metric)
     means = _of_metric(document, spec, metric + _MEAN)
     if _cases(medians) == _cases(means):

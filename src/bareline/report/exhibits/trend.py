@@ -53,7 +53,11 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _is_of_metric(spec: ExhibitSpec, series: TrendSeries) -> bool:
-    """Whether a specification selects a series: by metric, by probe, or as a headline."""
+    """Whether a specification selects a series.
+
+    If the specification names a metric, the series must have it. If it names neither a metric nor a
+    probe, the series must have a headline metric.
+    """
     if spec.metric:
         return series.place.metric == spec.metric
     return bool(spec.probe) or series.headline
@@ -85,7 +89,7 @@ def _figure(trend: Trend, spec: ExhibitSpec, series: Lines) -> Figure:
 
 
 def _points(series: Lines) -> _Panels:
-    """Return the series by point: the points with changes first, then in the order of the runs."""
+    """Return the series by point: first the points with changes, then all other points."""
     names = varying(line.place for line in series)
     points = grouped_by(series, lambda line: line.place.words_of(names))
     moved: dict[str, Lines] = {}
@@ -171,7 +175,7 @@ class _Line:
 
     @property
     def facts(self) -> str:
-        """The characteristics that changed at the same time."""
+        """The facts of the platform that changed at the same time, as text."""
         if self.change is None:
             return ""
         changed = self.change.changed

@@ -29,7 +29,7 @@ def measured_values(values: Iterable[float | None]) -> list[float]:
 
 
 class TrendAxes:
-    """The axes that all panels share, and the marks on these axes."""
+    """The common axes of all panels of a figure, and the marks on these axes."""
 
     def __init__(self, trend: Trend, series: Lines) -> None:
         self.trend = trend
@@ -53,7 +53,7 @@ class TrendAxes:
         marks: list[Datum] = []
         stairs: list[Datum] = []
         labels: list[Datum] = []
-        # No line crosses a change: nothing was measured where the level turns.
+        # No line crosses a change, because nothing was measured at the date of the step.
         places: dict[str, list[float]] = {line.platform: [*self.times] for line in series}
         for line in series:
             marks += self._marks(line)
@@ -100,7 +100,7 @@ class TrendAxes:
             yield line_mark(self.times[index], drawn, line.platform, ink, tip)
 
     def _steps(self, line: TrendSeries) -> list[_Step]:
-        """Return the dates of a series' changes, each between two runs, and the levels."""
+        """Return a series' changes with their levels, each dated in the middle between two runs."""
         if not line.changes:
             return []
         cuts = [change.at for change in line.changes]
@@ -148,7 +148,7 @@ _Segment = tuple[_Place, _Place]
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A change to be drawn: its date, and the levels before and after."""
+    """A change to be drawn: its date, and the levels before and after the date."""
 
     change: ChangePoint
     turn: float

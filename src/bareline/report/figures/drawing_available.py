@@ -1,4 +1,4 @@
-"""Checks whether figures can be drawn here, with the remedy if they cannot."""
+"""Check whether figures can be drawn on this machine, and the remedy if they cannot."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Obstacle:
 
 
 def drawing_obstacle() -> Obstacle | None:
-    """Return the reason why nothing can be drawn here; None if drawing is possible.
+    """Return the reason why nothing can be drawn on this machine; None if drawing is possible.
 
     The drawing engine reserves address space that it does not use. It ends the whole process if it
     cannot get that space.
@@ -38,7 +38,7 @@ def drawing_obstacle() -> Obstacle | None:
 
 
 def refuse_undrawn() -> None:
-    """Refuse to draw if drawing is not possible here.
+    """Refuse to draw if drawing is not possible on this machine.
 
     Raises ReportError: a package is missing, or the address space is limited.
     """

@@ -1,6 +1,7 @@
 """Panels along a parameter: strips above each other on one axis, with bands, lines and marks.
 
-Rows are mappings with x, y, lo, hi, series, stretch (see `stretches`), colour, fill, shape and tip.
+Rows are mappings with x, y, lo, hi, series, stretch, colour, fill, shape and tip. A stretch is a
+part of a line without a gap (see `stretches`).
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ PALE = 0.45
 def x_axis(ticks: Ticks, title: str, *, labels: bool, log: bool = True) -> Channel:
     """Return the axis of a parameter.
 
-    - `labels`: false if another panel below has the labels.
+    - `labels`: whether the axis has a title and labels; false if a strip below has them.
     """
     base = 2 if log else None
     shown_title = title if labels else None
@@ -70,7 +71,7 @@ Places = Iterable[float] | Mapping[str, Iterable[float]]
 
 
 def stretches(rows: Rows, places: Places) -> list[Datum]:
-    """Return the rows with their stretches.
+    """Return the rows with their stretches, which are the parts of a line without a gap.
 
     A line is divided at missing values, and between simulated and measured values.
     """
@@ -85,7 +86,7 @@ def stretches(rows: Rows, places: Places) -> list[Datum]:
 
 @dataclass(slots=True)
 class _LineEnd:
-    """The end of a line that is being divided: its last place, whether hollow, and its stretch."""
+    """The end of a line that is being divided: its last place, its look, and its stretch."""
 
     place: int
     is_hollow: bool
@@ -97,7 +98,7 @@ class _LineEnd:
 
 
 def _divided(rows: Rows, places: Iterable[float]) -> list[Datum]:
-    """Return the values of a line with the stretch of each, in the order of places."""
+    """Return the values of lines in the order of their places, each with its stretch."""
     in_order = sorted(rows, key=lambda row: row["x"])
     drawn_places = [row["x"] for row in in_order]
     order = sorted({*places, *drawn_places})
@@ -182,9 +183,10 @@ def spans(rows: Rows, x: Channel, y: Channel, **style: Any) -> Chart:
 def printed_marks(rows: Rows, x: Channel, y: Channel, turn: float) -> Iterator[Chart]:
     """Draw published values with the range of x to which they apply.
 
-    - `rows`: as for `spans` and `diamonds`; "x" to "end" is the range of x, "middle" its middle.
-      "pale" marks a value that was measured elsewhere, and "beside" names that place.
-    - `turn`: the value of x from which on words are at the left of their mark.
+    - `rows`: have the fields that `spans` and `diamonds` need. The range goes from "x" to "end",
+      and "middle" is its middle. "pale" is true for a value that was measured elsewhere, and
+      "beside" names the place of that measurement.
+    - `turn`: the value of x above which the text of a mark is at the left of the mark.
     """
     pale = [row for row in rows if row["pale"]]
     strong = [row for row in rows if not row["pale"]]
@@ -237,7 +239,7 @@ def labels(rows: Rows, ticks: Ticks, width_px: float, height_px: float) -> list[
 
 
 def reference(margin: float, ticks: Ticks, width_px: float) -> list[Chart]:
-    """Draw the band of equal ratios and the line at 1."""
+    """Draw the band of ratios that count as equal, and the line at 1."""
     lowest, highest = ticks.domain
     largest_equal = 1 + margin
     band = {"y": max(1 / largest_equal, lowest), "hi": min(largest_equal, highest)}
@@ -261,9 +263,10 @@ def _no_layers(_across: Channel, _up: Channel) -> Iterable[Chart]:
 class AxesStrip:
     """A pair of axes with a line of values for each platform.
 
-    - `rows`: as described in `bareline.report.figures.marks`, without their stretches.
+    - `rows`: rows with the fields that the docstring of this module lists, except "stretch".
     - `named`: whether the names of the platforms are at the ends of their lines.
-    - `whiskers`: whether each interval is also a vertical line, because a band needs a neighbour.
+    - `whiskers`: whether each interval is also drawn as a vertical line. The band between
+      neighbouring points is not visible at a point without a neighbour.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""The charts of predictions: predicted against measured times, a loss, upgrades, message sizes."""
+"""The charts of predictions: predicted times, the parts of a loss, upgrades, message sizes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from bareline.report.figures.vega import (
 )
 from bareline.vocabulary.units import format_size, format_value
 
-#: The place of these figures: a section of their own, as figures of a layer have that layer's.
+#: The section of the page for these figures, in the place of a layer.
 SECTION = "predictions"
 _WIDTH = 420
 _ROW = 26
-#: Of a drawing for a phone, where names also have less room.
+#: Width of a drawing for a phone, where names also have less room.
 _NARROW_WIDTH = 190
 _Rows = list[Datum]
 
@@ -102,7 +102,7 @@ def _log_ticks_of(rows: _Rows, fields: Sequence[str]) -> Ticks:
 def _names(field: str, names: Sequence[str], *, narrow: bool) -> Channel:
     """Return the channel of rows with names, wide enough for the widest font of a page.
 
-    The drawing is made with a different font.
+    A font that a page uses may be wider than the font with which drawings are measured.
     """
     limit = 120 if narrow else 240
     longest = max(map(len, names), default=0)
@@ -142,7 +142,7 @@ def waterfall_chart(
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A bar of the waterfall: its begin and end in s, and half the width of its interval."""
+    """A bar of the waterfall: its begin, its end, and half the width of its interval."""
 
     name: str
     begin_s: float
@@ -191,7 +191,7 @@ def upgrades_chart(
     upgrades: Sequence[Upgrade], changes: Sequence[str], looks: Mapping[str, MarkLook], *,
     narrow: bool = False,
 ) -> Chart:  # fmt: skip
-    """Draw the share of time that each change would save: a row per change, a mark per case."""
+    """Draw the share of time that each change saves: a row per change, a mark per prediction."""
     rows: _Rows = []
     for upgrade in upgrades:
         look = looks[upgrade.platform]
@@ -220,7 +220,7 @@ def _upgrade_row(upgrade: Upgrade, look: MarkLook) -> Datum:
 
 
 def coverage_chart(strips: Sequence[CurveCoverage], *, narrow: bool = False) -> Chart:
-    """Draw a row for each function: a bar for the measured sizes, a dot for each size used."""
+    """Draw a row for each MPI function: a bar for the measured sizes, a dot for each used size."""
     names = [_strip_name(strip) for strip in strips]
     bars: _Rows = []
     marks: _Rows = []

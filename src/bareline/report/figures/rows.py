@@ -34,13 +34,13 @@ def value_axis(ticks: Ticks, field: str = "x", *, log: bool = False, **options: 
 def written(
     rows: Rows, x: Channel | float, y: Channel | float, field: str = "text", **style: Any
 ) -> Chart:
-    """Write the text in a field of rows, which begins at `x`."""
+    """Write the text of each row, from its field `field`; the text begins at `x`."""
     place = {"align": "left", "baseline": "middle", **style}
     return layer("text", rows, x=x, y=y, text=field, **place)
 
 
 def written_clear(rows: Rows, x: float, y: Channel, **style: Any) -> list[Chart]:
-    """Write text over a grid; the area around the letters is cleared."""
+    """Write text over a grid; around the letters the grid is not visible."""
     clear: Style = {"stroke": colour("paper"), "strokeWidth": 5}
     ground = written(rows, x, y, **style, **clear)
     words = written(rows, x, y, **style)
@@ -78,7 +78,11 @@ Part = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class PrintedMark:
-    """A published value, its tooltip, and the place of its measurement if that differs."""
+    """A published value and its tooltip.
+
+    - `elsewhere`: where the value was measured, if the run measured on different ranks or nodes;
+      else "".
+    """
 
     value: float
     tip: str
@@ -87,9 +91,11 @@ class PrintedMark:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A platform's row in a group: its bar, or in `text` the reason why there is no bar.
+    """A platform's row in a group: its bar, or the reason why it has none.
 
-    - `dots`, `printed`: trials and published values.
+    - `text`: the number at the end of the bar; without a bar, the reason.
+    - `dots`: the trials.
+    - `printed`: the published values.
     - `parts`: the lengths of the parts of the bar, beginning at zero.
     """
 
@@ -156,7 +162,7 @@ class _BarLayout:
         self.rows[kind].append(row)
         self.rows["pieces"] += _pieces(bar, row)
         for index, (x, tip) in enumerate(bar.dots):
-            # The golden ratio spreads neighbours without any pattern or chance.
+            # Multiples of the golden ratio spread neighbouring dots without a visible pattern.
             share = (index * 0.618034) % 1
             height = y + (share - 0.5) * 9
             self.rows["trials"].append({"x": x, "y": height, "colour": look.colour, "tip": tip})
@@ -191,7 +197,7 @@ def _bar_row(bar: Bar, y: float, look: MarkLook) -> Datum:
 
 
 def _pieces(bar: Bar, row: Datum) -> Iterator[Datum]:
-    """Yield the pieces of a bar; a bar without parts has one piece."""
+    """Yield the pieces of a bar: its parts, or one piece if it has no parts."""
     if bar.shown is None:
         return
     silent = dict(row)
@@ -247,7 +253,7 @@ class _BarLayers:
             yield boxes(pieces, self.x, self.top, **style)
 
     def _values(self) -> Iterator[Chart]:
-        """Yield the interval of each bar, as a line at its value, and the number."""
+        """Yield the interval of each bar, a line at its value, and the number at its right."""
         bars = self.rows["drawn"]
         reach: Style = {"x": value_axis(self.ticks, "lo"), "x2": "hi", "strokeWidth": 1.6}
         yield layer("rule", bars, **reach, y=self.up, color=colour("ink"))
@@ -267,7 +273,7 @@ class _BarLayers:
     def _printed(self) -> Iterator[Chart]:
         """Yield the published values and the places where they were measured.
 
-        A value is pale if it was measured at a place that differs from the run's.
+        A value is pale if it was measured on other ranks or nodes than the run's.
         """
         places = grouped_by(self.rows["published"], lambda row: row["beside"])
         here = places.pop("", None)
@@ -276,14 +282,14 @@ class _BarLayers:
         if places:
             elsewhere = [row for row in self.rows["published"] if row["beside"]]
             yield diamonds(elsewhere, self.x, self.up, opacity=PALE)
-        # Written once in a panel: most are of one place.
+        # A place is written once in a panel, because most values are from the same place.
         for words, rows in places.items():
             yield self._named_place(rows, len(words))
 
     def _named_place(self, rows: Rows, letters: int) -> Chart:
         """Write the name of a place next to one of its marks, if possible where no bar is below.
 
-        If the numbers would overlap with the words, the words are left of their mark.
+        If there is no room at the right of the mark, the name is at its left.
         """
         low, high = self.ticks.domain
         px = self.plot_px / (high - low)
@@ -379,7 +385,7 @@ def _marks_at(y: float, marks: Iterable[Mark], ink: Mapping[str, str]) -> list[D
 
 
 def _median(marks: Rows) -> Iterator[Datum]:
-    """Yield a vertical line at the median of marks; none if there are no marks or it is zero."""
+    """Yield a vertical line at the median of marks; none without marks, or for a median of zero."""
     if not marks:
         return
     middle = median(mark["x"] for mark in marks)

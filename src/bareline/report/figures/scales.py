@@ -1,7 +1,7 @@
 """Axes for people: units, ticks and positions of labels.
 
-They are computed here and not by the plotting library, because an axis of message sizes needs ticks
-at 1 B, 64 B, 4 KiB, and an axis of times needs one unit in its title.
+The plotting library does not compute them, for two reasons: an axis of message sizes needs ticks
+such as 1 B, 64 B and 4 KiB, and an axis of times needs one unit in its title.
 """
 
 from __future__ import annotations
@@ -92,14 +92,14 @@ def _are_exact(ticks: Values, decimals: int) -> bool:
     return True
 
 
-#: Units whose values are compared by eye: a long number reads better than a small one.
+#: Units of rates, whose values readers compare: a long number is easier to read than a small one.
 _RATES = ("B/s", "flop/s", "op/s", "Hz")
-#: From here on a number of a rate is too long for its unit.
+#: From this number on, a rate gets a larger unit.
 _LONG = 1e5
 
 
 def unit_scale(values: Iterable[float | None], unit: str) -> Scale:
-    """Return the unit in which all values are easiest to read, by their logarithmic middle."""
+    """Return the unit in which the geometric middle of the values is easiest to read."""
     sizes = [abs(value) for value in values if value]
     if not sizes:
         name = "" if unit == "1" else unit
@@ -122,8 +122,8 @@ _FEWEST_TICKS = 3
 def log_ticks(values: Values, *, most: int = 6, pad: float = 0.06) -> Ticks:
     """Return a log axis with at most `most` ticks.
 
-    The ticks are decades if these are enough ticks; if not, 1-2-5 steps; if these are too few as
-    well, even round numbers.
+    The ticks are decades if at least three of them are on the axis, otherwise 1-2-5 steps. If both
+    are fewer than three, the ticks are round numbers at equal distances.
     """
     domain = _log_domain(values, pad)
     for steps in _DECADE_STEPS:
@@ -148,7 +148,7 @@ def _log_domain(values: Values, pad: float) -> Domain:
 
 
 def _decimal_ticks(domain: Domain, steps: Sequence[int]) -> list[float]:
-    """Return the ticks on an axis that are a step times a power of ten."""
+    """Return the ticks on an axis: each is one of `steps` times a power of ten."""
     low, high = domain
     first = math.floor(math.log10(low)) - 1
     last = math.ceil(math.log10(high))
@@ -233,7 +233,7 @@ def ratio_ticks(values: Values) -> Ticks:
 
 
 def size_ticks(sizes: Sequence[float]) -> Ticks:
-    """Return a log2 axis of message or file sizes; 0 B is half a step before the smallest size."""
+    """Return a log2 axis of message or file sizes."""
     low = min(sizes)
     high = max(sizes)
     ticks = _inside((low, high), SIZE_TICKS)
@@ -268,12 +268,14 @@ def count_ticks(counts: Sequence[float]) -> Ticks:
 
 
 def dodge(wanted: Mapping[str, float], gap: float, low: float, high: float) -> dict[str, float]:
-    """Return label positions moved apart as little as possible, in the sense of least squares.
+    """Return label positions that are at least `gap` apart, moved as little as possible.
 
-    With the gaps subtracted, this is an isotonic regression, solved by pooling adjacent violators.
+    The sum of the squared moves is minimal. After the gaps are subtracted, this is an isotonic
+    regression, which the pool-adjacent-violators algorithm solves.
 
     - `wanted`: the best position (px) of each label.
-    - `gap`: least distance between two labels; less if `low` to `high` is too short for all gaps.
+    - `gap`: least distance between two labels. If `low` to `high` is too short for all gaps, they
+      become smaller.
     """
     order = sorted(wanted, key=wanted.__getitem__)
     gaps = len(order) - 1
@@ -291,7 +293,7 @@ def dodge(wanted: Mapping[str, float], gap: float, low: float, high: float) -> d
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """Neighbouring values that are replaced by their mean."""
+    """A group of neighbouring values, which are replaced by their mean."""
 
     mean: float
     size: int = 1
@@ -303,7 +305,7 @@ class _Pool:
 
 
 def _nondecreasing(values: Values) -> list[float]:
-    """Return the nearest values that do not decrease; values out of order become their mean."""
+    """Return the nearest values that do not decrease; neighbours out of order become their mean."""
     pools: list[_Pool] = []
     for value in values:
         pool = _Pool(value)

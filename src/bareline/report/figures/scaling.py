@@ -33,7 +33,7 @@ class _Time:
 
 @dataclass(frozen=True, slots=True)
 class _GrowthLines:
-    """The rows of a chart over ranks by line; predictions have a list for each platform."""
+    """The rows of a chart over ranks, by line; `predicted` has a line for each platform."""
 
     computing: _Rows
     ideal: _Rows
@@ -60,8 +60,9 @@ class _GrowthLines:
 def growth_chart(predictions: Sequence[ScalingPrediction]) -> Chart:
     """Draw the time of a period over ranks, with bands, the law of computing and the ideal line.
 
-    The ideal line is the perfect speed-up from the quickest platform's smallest number of ranks.
-    Dots are times from profiles whose ranks had a core each. Simulated times are hollow.
+    A period is the sequence of calls that the program repeats. The ideal line is the perfect
+    speed-up from the time of the quickest platform on the smallest number of ranks. Dots are times
+    from profiles in which each rank had its own core. Simulated times are hollow.
     """
     lines = _GrowthLines(
         computing=_computing_rows(predictions[0]),
@@ -74,7 +75,7 @@ def growth_chart(predictions: Sequence[ScalingPrediction]) -> Chart:
 
 
 def _computing_rows(prediction: ScalingPrediction) -> _Rows:
-    """Return the time of computing by its law, with the law's error as its interval."""
+    """Return the computing times from the fitted law, with the law's error as their interval."""
     law = prediction.computing
     error = law.error or 0.0
     times: dict[int, _Time] = {}

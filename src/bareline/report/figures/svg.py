@@ -16,7 +16,7 @@ from bareline.report.figures.theme import COLOURS, FONT, colour, config
 from bareline.report.figures.vega import Chart
 from bareline.vocabulary.sanitize import cleaned, cleaned_all
 
-#: Of the notes under a drawing; a character on average, in the widest of the fonts.
+#: Sizes of the notes under a drawing; the last is a character's mean width in the widest font.
 _NOTE_PX = 10.5
 _NOTE_LINE_PX = 14.0
 _NOTE_INDENT_PX = 3.0
@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
 _STROKE = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 _DROPPED = ("role", "aria-roledescription", "aria-hidden", "class", "stroke-miterlimit")
-#: The attributes of an element itself: place, outline and words. A group can have all of the rest.
+#: Attributes that only an element can have: place, outline and words. All others fit a group.
 _OWN = frozenset(
     {
         "clip-path", "cx", "cy", "d", "data-term", "data-tip", "height", "id", "opacity", "r",
@@ -53,7 +53,7 @@ def specification(chart: Chart) -> dict[str, Any]:
 def draw(chart: Chart) -> str:
     """Return the SVG drawing of a chart in light colours.
 
-    Raises ReportError: drawing is not possible here.
+    Raises ReportError: drawing is not possible on this machine.
     """
     refuse_undrawn()
     import vl_convert
@@ -69,12 +69,12 @@ def for_page(
 
     Light colours become CSS variables, and the size follows the page. Attributes that only Vega
     needs are dropped. The text of every mark moves to ``data-tip``, from which the page makes
-    tooltips, so that screen readers read the figure's summary and table instead of a thousand dots.
+    tooltips. Screen readers then read the figure's summary and table instead of a thousand dots.
     Attributes that several marks share are written once.
 
     - `prefix`: a prefix that makes the ids of clip paths unique on the page.
-    - `term`: a function that returns the id of the explanation of an axis title, for the title's
-      ``data-term``.
+    - `term`: a function that returns the id of the explanation of an axis title; the title gets
+      this id as ``data-term``.
     """
     root = ElementTree.fromstring(drawing)
     groups = list(root.iter(_GROUP))
@@ -92,7 +92,7 @@ def for_page(
         _reduce(element, variables, ids)
     for group in groups:
         _share(group, any_order="mark-symbol" in classes[group])
-    # Drawn a little larger than made, for wide screens; the page's style shrinks it to fit.
+    # The drawing is enlarged a little for wide screens; the page's style shrinks it to fit.
     width_px = float(root.attrib["width"]) * 1.12
     root.set("width", f"{width_px:.0f}")
     for name in ("height", "version"):
@@ -103,7 +103,7 @@ def for_page(
 
 
 def _link_terms(group: Element, term: Callable[[str], str]) -> None:
-    """Add the id of its explanation to each title in a group that has an explanation."""
+    """Add to each title in a group the id of its explanation, if it has one."""
     for text in group.iter(_TEXT):
         words = "".join(text.itertext())
         explanation = term(words)
@@ -164,7 +164,7 @@ def to_png(drawing: str, scale: float = 2) -> bytes:
 
 
 def _reduce(element: Element, variables: Mapping[str, str], ids: Mapping[str, str]) -> None:
-    """Drop attributes without effect; write colours, places, tips and ids in the page's form."""
+    """Drop attributes without effect, and write colours, tips and ids in the page's form."""
     attributes = element.attrib
     _drop_attributes(element)
     for name in ("fill", "stroke", "stop-color"):
@@ -192,9 +192,10 @@ def _drop_attributes(element: Element) -> None:
 
 
 def _pass_opacity_to_paint(element: Element) -> None:
-    """Replace the opacity of an element by the opacity of its only paint.
+    """Replace the opacity of an element by the opacity of its fill or stroke.
 
-    A group can pass that on to its elements.
+    This is done only if the element has one of the two. Unlike ``opacity``, a group can pass this
+    attribute on to its elements.
     """
     attributes = element.attrib
     painted = [name for name in ("fill", "stroke") if attributes.get(name, "none") != "none"]
@@ -206,7 +207,7 @@ def _pass_opacity_to_paint(element: Element) -> None:
 
 
 def _shorten(element: Element) -> None:
-    """Round coordinates to a hundredth of a pixel; make a mark's outline begin at its position."""
+    """Round coordinates to a hundredth of a pixel, and add an outline's translation to them."""
     attributes = element.attrib
     for name in ("d", "transform", "x", "y", "x2", "y2", "width", "height"):
         if name in attributes:
@@ -240,7 +241,7 @@ def _short(value: float) -> str:
 
 
 def _moved(outline: str, x: float, y: float) -> str:
-    """Return an outline of straight lines, moved and in relative steps; "" for another outline."""
+    """Return an outline of straight lines, moved and in relative steps; "" if it has curves."""
     commands: list[str] = []
     pen_x = 0.0
     pen_y = 0.0
@@ -264,7 +265,7 @@ def _moved(outline: str, x: float, y: float) -> str:
 def _step(
     command: str, numbers: Sequence[float], pen_x: float, pen_y: float
 ) -> tuple[float, float] | None:
-    """Return the step of a straight line from the pen; None if it is another command."""
+    """Return the step of a straight line from the pen; None if the command draws no such line."""
     match command, numbers:
         case "L", [to_x, to_y]:
             return to_x - pen_x, to_y - pen_y
@@ -310,7 +311,7 @@ def _share(group: Element, *, any_order: bool) -> None:
 
 
 def _wrapped(elements: Sequence[Element], look: _Look) -> Element:
-    """Return a group of elements that has their common attributes instead of them."""
+    """Return a group of elements, to which the common attributes of the elements were moved."""
     wrapper = Element(_GROUP, dict(look))
     for element in elements:
         for name, _ in look:
@@ -320,7 +321,7 @@ def _wrapped(elements: Sequence[Element], look: _Look) -> Element:
 
 
 def _look(element: Element) -> _Look:
-    """Return the attributes of an element that a group around it could have instead."""
+    """Return the attributes of an element that may be moved to a group around it."""
     if len(element):
         return ()
     return tuple(sorted(item for item in element.attrib.items() if item[0] not in _OWN))

@@ -1,7 +1,7 @@
-"""Colours, marks and type of the figures: the same platform looks the same everywhere.
+"""Colours, marks and fonts of the figures: a platform has the same look in every figure.
 
-A figure is drawn with the light colours. On the page every one of them is replaced by a CSS
-variable, so that figures follow the reader's light or dark setting; files keep the light ones.
+A figure is drawn with the light colours. On the page every colour is replaced by a CSS variable, so
+that figures follow the reader's light or dark setting. Files keep the light colours.
 
 References
 ----------
@@ -91,7 +91,7 @@ class MarkLook:
 
     @property
     def id(self) -> str:
-        """The name of the colour and mark, unique among the platforms of a page."""
+        """The name of the look, which is unique among the platforms of a page."""
         place = str(_SHAPES.index(self.shape)) if self.shape in _SHAPES else "o"
         return f"{self.token}-{place}"
 
@@ -108,7 +108,7 @@ def looks(names: Sequence[str]) -> dict[str, MarkLook]:
 
 
 def line_looks(names: Sequence[str]) -> dict[str, MarkLook]:
-    """Return a look for each line of one platform, e.g. of a program; eight looks are distinct."""
+    """Return a look for each line of one platform, e.g. of a program."""
     return _cycled(names, (*_PLATFORM_TOKENS, "ink"), ("circle", *_SHAPES))
 
 

@@ -1,7 +1,8 @@
 """The grammar of the charts, and the smallest pieces of a chart.
 
-A chart is a specification of Vega-Lite, as a dictionary that its manual describes. Nothing is
-copied or checked while the dictionary is made. Only drawing needs the extra ``figures``.
+A chart is a Vega-Lite specification in the form of a dictionary, which Vega-Lite's manual
+describes. The dictionary is not copied or checked while it is made. Only drawing needs the packages
+of the extra ``figures``.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ Style = dict[str, Any]
 Datum = dict[str, Any]
 Rows = Sequence[Mapping[str, Any]]
 
-#: A platform's mark, filled or hollow: of `layer`'s inks.
+#: The `ink` of `layer` for a platform's mark, which is filled or hollow.
 MARK = "stroke hollow shape"
-#: Channels that `layer` takes as px, or as the name of a field, with the type of such a field.
+#: Channels that `layer` accepts in px or as the name of a field, with the type of the field.
 _CHANNELS: Mapping[str, Channel] = {
     "x": {}, "y": {}, "x2": {}, "y2": {}, "text": {"type": "nominal"}, "detail": {"type": "nominal"}
 }  # fmt: skip
@@ -47,10 +48,11 @@ _INKS: Mapping[str, tuple[str, Channel]] = {
 def layer(mark: str, rows: Rows, ink: str = "", *, tips: bool = False, **properties: Any) -> Chart:
     """Return a layer with one mark for each row.
 
-    - `ink`: the properties that take their colour from the rows, a key of `_INKS`.
+    - `ink`: the properties that come from the rows, e.g. the colour: keys of `_INKS`, with spaces
+      between them.
     - `tips`: whether a mark shows its row's "tip" when the pointer is on it.
-    - `properties`: channels with a field; ``x`` and ``y`` in px; ``x2``, ``y2``, ``text`` and
-      ``detail`` as names of fields; the rest is the style of the mark.
+    - `properties`: a channel with a field, a position in px, the name of a field (for ``x2``,
+      ``y2``, ``text`` and ``detail``), or a property of the mark's style.
     """
     encoding = dict(_INKS[name] for name in ink.split())
     style: Style = {}
@@ -78,7 +80,7 @@ def _encoded(name: str, given: Any) -> Channel:
 def axis(
     field: str, ticks: Ticks, *, log: bool = False, base: int | None = None, **options: Any
 ) -> Channel:
-    """Return a channel of numbers with its own ticks; `options` are passed to Vega's axis."""
+    """Return a channel of numbers whose axis has `ticks`; `options` are passed to Vega's axis."""
     kind = "log" if log else "linear"
     scale: dict[str, Any] = {"type": kind, "domain": ticks.domain, "nice": False}
     if base:
@@ -103,7 +105,7 @@ def heading(text: str, width_px: float) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The charts of a figure, in the fields that `Figure` also has."""
+    """The charts of a figure; `Figure` has the same fields and describes them."""
 
     panels: Iterable[Chart] = ()
     names: Iterable[str] = ()
@@ -118,7 +120,7 @@ NO_DRAWING = Drawing()
 def both_widths(draw: Callable[..., Chart], *content: Any, wide: bool = True) -> Drawing:
     """Return the drawing for wide screens and for phones.
 
-    - `draw`: draws the content; it is called once with `narrow` and once without.
+    - `draw`: a function that draws the content; called with `narrow` false and true.
     """
     on_screen = draw(*content, narrow=False)
     on_phone = draw(*content, narrow=True)

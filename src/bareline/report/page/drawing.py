@@ -1,4 +1,4 @@
-"""Figures drawn for the page, with their tables, and the files that the page contains."""
+"""The page's figures with their tables, and the files that the page contains."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from bareline.vocabulary.finite import with_nulls
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.units import count
 
-#: Rows of a table up to which it is open under its figure.
+#: A table with at most this many rows is shown under its figure, not folded.
 _OPEN_ROWS = 14
-#: Rows up to which a table that is folded away is in the page as it is; longer ones are packed,
-#: and unpacked when they are unfolded.
+#: A folded table with more rows is compressed in the page, and decompressed when a reader unfolds
+#: it.
 _PLAIN_ROWS = 100
-#: Rows that a table shows at most: a browser is slow with more, and the CSV under it has all.
+#: A table shows at most this many rows. With more a browser is slow; the CSV file has all rows.
 _MOST_ROWS = 2_000
-#: Columns up to which a row has one line on a phone, and from which on two are too few.
+#: Up to 4 columns a row has one line on a phone, up to 16 two lines; with more, it also has one.
 _ONE_LINE = 4
 _TOO_MANY = 17
 _VIEW = re.compile(r'viewBox="\S+ \S+ (\S+) (\S+)"')
 _ORIGIN = re.compile(r"translate\(([\d.]+),([\d.]+)\)")
-#: The margins that a small panel leaves out: marks reach over the axes; their titles are below.
+#: The small drawing shows so much around the plot (marks reach over the axes), and omits its foot.
 _EDGE_PX = 4.0
 _FOOT_PX = 36.0
 
@@ -47,8 +47,8 @@ _FOOT_PX = 36.0
 class PanelChoice:
     """A panel that a reader can choose to see large.
 
-    - `id`: the id of the panel's drawing, which the small drawing repeats.
-    - `view`: the view box of the small drawing: the plots without their axes' labels.
+    - `id`: the id of the panel's drawing; the small drawing refers to it.
+    - `view`: the view box of the small drawing, which has the plots without the labels of axes.
     """
 
     id: str
@@ -64,8 +64,8 @@ class PanelChoice:
 class DrawnFigure:
     """A figure whose panels are drawn for the page.
 
-    - `sources`: by publication and part, the anchor and the number of each published figure in the
-      page's list.
+    - `sources`: for each part of a publication, its published figures. Each has its anchor and its
+      number in the page's list.
     """
 
     figure: Figure
@@ -77,9 +77,10 @@ class DrawnFigure:
 
     @property
     def open(self) -> bool:
-        """Whether the table is shown at first: it is the only content, or it is short.
+        """Whether the table is shown at first.
 
-        A shown table takes the whole width, so it is hidden if the drawing has half the width.
+        A table without a drawing is shown unless the figure is `folded`. A table below a drawing is
+        shown if it is short and the drawing takes the whole width, which the table also needs.
         """
         if not self.panels:
             return not self.figure.folded
@@ -121,7 +122,7 @@ class TableView:
 
     @property
     def folds(self) -> int:
-        """The number of columns per line if a phone shows a row in two lines; 0 for one line."""
+        """The number of columns per line if a phone divides each row into two lines; else 0."""
         columns = self.table.columns
         if all(column.kind == "text" for column in columns):
             return 0
@@ -142,7 +143,7 @@ class TableView:
 
 
 def _choice(panel_id: str, name: str, panel: Markup, *, large: bool) -> PanelChoice:
-    """Return a panel to choose; its small drawing has no axis labels."""
+    """Return a panel that a reader can choose; its small drawing has no axis labels."""
     view = _VIEW.search(panel)
     width_px = float(view[1]) if view else 0.0
     height_px = float(view[2]) if view else 0.0
@@ -171,8 +172,8 @@ def draw_figure(
 ) -> DrawnFigure:
     """Draw the panels of a figure and prepare its data table.
 
-    - `explained`: whether the page has a glossary, to which the titles of axes then link.
-    - `numbers`: the numbers in the page's list of published figures, by anchor.
+    - `explained`: whether the page has a glossary; if so, the titles of axes link to it.
+    - `numbers`: by anchor, the number of each published figure in the page's list.
     """
     table = figure.data_table
     return DrawnFigure(
@@ -204,7 +205,7 @@ def _panels(
 
 
 def _term_id(title: str) -> str:
-    """Return the id of the explanation of an axis' title; "" without one."""
+    """Return the id of the explanation of an axis' title; "" if it has no explanation."""
     term = term_in(title)
     return term_anchor(term) if term else ""
 
@@ -221,19 +222,19 @@ def _numbered_sources(
 
 
 def _description(figure: Figure, index: int) -> str:
-    """Describe the content of a panel; only the first panel has the part common to all."""
+    """Describe the content of a panel; only one panel has the summary of the whole figure."""
     if figure.large is None or index == figure.large:
         return f"{figure.title}. {figure.text_summary}"
     return f"{figure.title}: {figure.names[index]}. The table below has its numbers."
 
 
-#: Files up to this size are embedded as they are, larger ones packed.
+#: Files up to this size are embedded without compression.
 _PLAIN_BYTES = 2_000
-#: The size that the raw data of a page may have, packed: the run directory has all of it.
+#: Most compressed raw data in a page. The run directory has all data.
 _EMBEDDED_BYTES = 600_000
-#: Tables with more rows would not fit in it: they are not even packed.
+#: Tables with more rows would not fit into `_EMBEDDED_BYTES`, so they are not compressed first.
 _EMBEDDED_ROWS = 200_000
-#: Significant digits of embedded numbers: launches differ in the third, and each costs half a byte.
+#: Significant digits of embedded numbers. Launches differ in the third; a digit takes half a byte.
 _DIGITS = 7
 
 
@@ -248,7 +249,7 @@ class Download:
 
 
 def embed_numbers(document: Document) -> tuple[list[Download], list[str]]:
-    """Return summary and samples as files, if the page has room, and the names of omitted files."""
+    """Return the tables of numbers as files, and the names of tables too large for the page."""
     missing: list[str] = []
     if document.shown.notes:
         missing.append("samples.csv")
@@ -315,7 +316,7 @@ def _csv(name: str, about: str, frame: pl.DataFrame) -> Download:
 def figure_csv(figure: Figure) -> Download | None:
     """Return the numbers of a figure as a file in base units; None without numbers.
 
-    If the figure has only a table, the file has the numbers as the table shows them.
+    If the figure has only a table, the file has the texts of the table.
     """
     if figure.data:
         rows = _data_rows(figure.data)
@@ -336,7 +337,7 @@ def _data_rows(data: Sequence[Mapping[str, Scalar | None]]) -> list[Sequence[obj
 
 
 def _table_rows(table: Table) -> list[Sequence[object]]:
-    """Return the texts of a table, without narrow spaces that group digits."""
+    """Return the texts of a table, without the narrow spaces between groups of digits."""
     rows: list[Sequence[object]] = [[column.title for column in table.columns]]
     for fields in (*table.rows, table.foot):
         if fields:

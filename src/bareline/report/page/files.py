@@ -39,7 +39,7 @@ FORMATS = ("html", "md", "pdf")
 def default_page(run: Path, form: str) -> Path:
     """Return the path of the page of a run.
 
-    Raises StoreError: a file of that name exists that may not be a page of bareline.
+    Raises StoreError: the path exists and is not a regular file.
     """
     page = run / f"report.{form}"
     if os.path.lexists(page) and (page.is_symlink() or not page.is_file()):
@@ -60,9 +60,9 @@ def write_report(
 ) -> Path:
     """Write the report as a page, as Markdown or as PDF, and return its path.
 
-    - `figures`: the folder of the written figures, which Markdown links.
-    - `address`: the page's future address on the web; if given, a picture for link previews is
-      written.
+    - `figures`: the folder that contains the figures; Markdown links to them.
+    - `address`: the page's future address on the web. If it is given, a picture for link previews
+      is also written.
 
     Raises StoreError: the file cannot be written, or Chromium does not print it.
     """
@@ -161,7 +161,7 @@ def write_file(path: Path, content: str | bytes) -> Path:
 def print_page(html: str, path: Path) -> Path:
     """Print a page to a PDF file and return its path.
 
-    Raises StoreError: no Chromium is installed, it fails, or the file cannot be written.
+    Raises StoreError: Chromium is not installed or fails, or the file cannot be written.
     """
     browser = find_browser()
     if browser is None:

@@ -59,7 +59,7 @@ def render_page(document: Document, address: str = "") -> str:
 
 
 def _profile_figures(parts: Sequence[Section]) -> Iterator[Figure]:
-    """Yield the table of profiles, which is not made by an exhibit."""
+    """Yield the table of profiles, the only figure that no exhibit makes."""
     for part in parts:
         for block in part.blocks:
             if isinstance(block, Figure) and block.id == "profiles":
@@ -90,7 +90,7 @@ def _waterfalls(document: Document) -> list[Waterfall]:
 
 
 def _matrix(document: Document) -> dict[str, object]:
-    """Return the matrix of verdicts, and lines for the platforms that measured only one layer."""
+    """Return the matrix of verdicts, and texts on the platforms that measured only one layer."""
     glance = document.glance
     if glance is None or not glance.squares:
         return {"matrix": None, "shared": ()}
@@ -108,7 +108,7 @@ def _matrix(document: Document) -> dict[str, object]:
 
 
 def _evidence(sentence: Sentence, anchors: set[str]) -> Link:
-    """Return the link of a sentence; if the sentence has none, a link to the overview."""
+    """Return the link of a sentence; if the page has no such target, a link to the overview."""
     evidence = sentence.evidence
     if evidence is None:
         return Link("overview", None)

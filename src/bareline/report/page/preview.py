@@ -1,8 +1,8 @@
 """The preview of a link to a page: a few words, and a picture if its address is known.
 
-A program that shows a preview fetches the picture from an absolute address; none of these programs
-shows a picture inside the page (a ``data:`` address). So the picture is a file next to the page,
-and the page names it only if the page's own address is known.
+Programs that show previews, e.g. chats, fetch the picture from an absolute address. They do not
+show a picture that is inside the page (a ``data:`` address). So the picture is a file next to the
+page, and the page names it only if the page's own address is known.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.sanitize import cleaned
 from bareline.vocabulary.verdicts import Verdict
 
-#: The size that previews are laid out for.
+#: The picture size for which programs lay out previews.
 WIDTH_PX = 1200
 HEIGHT_PX = 630
-#: Longer descriptions are cut where they are shown.
+#: Longer descriptions would be cut by the programs that show previews.
 _MOST_CHARACTERS = 300
-#: So long may the name of the picture's file be, without its ending.
+#: The longest name of the picture's file, without its ending.
 _MOST_NAME = 100
 _LEFT_PX = 64
 _BAR_PX = 620
@@ -36,7 +36,7 @@ _ROW_PX = 34
 
 
 def description(document: Document) -> str:
-    """Return the answer in the few words for which a preview has room."""
+    """Return the answer, shortened to the length for which a preview has room."""
     if document.glance:
         text = " ".join(clause.text for clause in document.glance.headline.clauses)
     else:
@@ -60,7 +60,7 @@ def picture_name(address: str) -> str:
 
 
 def picture(document: Document) -> bytes:
-    """Return the picture as PNG: title, answer, and each layer's worst change."""
+    """Return the picture as PNG: title, answer, and the largest difference of each layer."""
     body = "".join([*_words(document), *_bars(document)])
     drawing = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH_PX}" height="{HEIGHT_PX}" '
@@ -98,7 +98,7 @@ def _bars(document: Document) -> Iterator[str]:
 
 
 def _bar(square: MatrixCell, platform: str, share: float, y: float) -> Iterator[str]:
-    """Yield the SVG of a change: a bar, followed by its words and its platform."""
+    """Yield the SVG of a change: a bar, and at its right the change in words and the platform."""
     ink = "better" if square.mark is Verdict.FASTER else "worse"
     width_px = max(2.0, share * _BAR_PX)
     yield f'<rect x="330" y="{y}" width="{width_px:.1f}" height="20" fill="{colour(ink)}"/>'
@@ -118,7 +118,7 @@ _LEAST_END = 2.0
 
 
 def _shares(glance: VerdictMatrix) -> dict[tuple[Layer, str], float]:
-    """Return the logarithm of each certain change, as a share of the largest one."""
+    """Return the logarithm of each ratio in the matrix, divided by the largest logarithm."""
     factors: dict[tuple[Layer, str], float] = {}
     for place, square in glance.squares.items():
         ratio = square.point.ratio if square.point else None

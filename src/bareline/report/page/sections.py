@@ -23,7 +23,7 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import count
 
-#: A fact that a reader must know of this layer's figures before the first of them.
+#: A fact that a reader must know before the first figure of the NPB layer.
 _NPB_NOTE = (
     "Rates are nominal: NPB's operation count of the problem class over the time, as in NPB. "
     "bareline's programs execute fewer of the counted operations where the mathematics permits (LU "
@@ -94,7 +94,7 @@ def _role_table(roles: Mapping[str, RoleKeys]) -> Table:
 
 
 def _characteristics(document: Document) -> Iterator[Block]:
-    """Yield the characteristics that differ; then, hidden at first, details and equal ones."""
+    """Yield the characteristics that differ; details and equal characteristics are folded."""
     different: list[FactLine] = []
     details: list[FactLine] = []
     equal: list[FactLine] = []
@@ -155,7 +155,11 @@ def _probes_without_values(document: Document, layer: Layer) -> list[str]:
 def _layer_blocks(
     document: Document, layer: Layer, figures: Sequence[Figure], order: Sequence[str]
 ) -> list[Block]:
-    """Return a layer's sentences, its common figures, a menu of probes, and their figures."""
+    """Return the blocks of a layer.
+
+    These are its sentences, the figures on several probes, a menu of probes (the heat strip), and
+    the figures of each probe.
+    """
     blocks: list[Block] = [*_words(document, layer)]
     blocks += [figure for figure in figures if not figure.probe]
     menu = strip(document.findings, layer, order)
@@ -199,7 +203,7 @@ def _probe(
 
 
 def _worst(document: Document, layer: Layer, drawn: Iterable[str]) -> str:
-    """Return the probe in `drawn` with the largest loss; if none loses, the first probe."""
+    """Return the probe in `drawn` with the largest difference, or the first if none differs."""
     lost: dict[str, float] = {}
     for finding in document.findings:
         if finding.layer is layer and finding.grade.is_claim:
@@ -209,7 +213,7 @@ def _worst(document: Document, layer: Layer, drawn: Iterable[str]) -> str:
 
 
 def sources(document: Document) -> dict[str, PublishedPoint]:
-    """Return the published figures without duplicates, by their anchors in the page's list."""
+    """Return the published ratios by their anchors in the page's list, without duplicates."""
     return {point.anchor: point for point in document.published}
 
 
@@ -227,7 +231,7 @@ def _published(document: Document) -> Iterator[Section]:
 
 
 def _published_table(points: Sequence[PublishedPoint]) -> Table:
-    """Return the table of published ratios, numbered as in the page's list."""
+    """Return the table of published ratios, which is the page's numbered list of them."""
     numbers = [Field(str(number), anchor=point.anchor) for number, point in enumerate(points, 1)]
     rows = Rows(points).fields("no.", numbers)
     rows.text("benchmark", _benchmark)

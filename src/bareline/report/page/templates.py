@@ -28,7 +28,10 @@ from bareline.vocabulary.units import count
 
 
 def render(name: str, scripts: Sequence[str], **content: object) -> str:
-    """Return the HTML of a template with style, scripts and a policy that allows only these."""
+    """Return the HTML of a template with style, scripts, and a content policy.
+
+    The policy allows no other style or script.
+    """
     light, dark = css_variables()
     style = read_asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
     script = "".join(map(read_asset, scripts))
@@ -125,14 +128,15 @@ def _size_text(size_bytes: int) -> str:
     return f"{size_bytes / 1e6:.1f} MB" if size_bytes >= 1e5 else f"{size_bytes / 1e3:.0f} kB"
 
 
-#: A number and its unit, which a line never breaks; digits of a name such as ``net-1g`` are none.
+#: A number and its unit, which a line never breaks; digits of names such as ``net-1g`` do not
+#: match.
 _UNIT = re.compile(
     r"(?<=[\d)]) (?=(?:%|times|[nmuµ]?s|[kKMGT]?i?B(?:/s)?|[KMG]b/s|UTC|ranks?|nodes?)(?![\w/]))"
 )
 
 
 def unbroken(text: str) -> str:
-    """Return a text in which no line break separates a number and its unit, or a change's arrow."""
+    """Return a text with hard spaces between numbers and units, and around arrows."""
     return _UNIT.sub("\u00a0", text).replace(" → ", "\u00a0→\u00a0")
 
 
@@ -166,7 +170,10 @@ def _set(sentence: Sentence) -> Markup:
 
 
 def _set_part(part: Part, text: str) -> Markup:
-    """Return the HTML of a part of a sentence; leads and names of platforms are not changed."""
+    """Return the HTML of a part of a sentence.
+
+    `text` replaces the text of the part, except for a lead and the name of a platform.
+    """
     match part:
         case Lead():
             return Markup('<span class="lead">{}</span>').format(part.name)
@@ -180,18 +187,20 @@ def _set_part(part: Part, text: str) -> Markup:
             return Markup("{}").format(text)
 
 
-#: Parts that are not running text, in whole: code, drawings, tables (their heads explain
-#: themselves), links, headings and names. None of these is inside another of its own kind.
+#: Elements that are not running text: code, drawings, links, headings, and tables, whose heads have
+#: explanations. An element of a kind is never inside another element of this kind.
 _SKIPPED = r"<(a|button|code|h[1-6]|script|style|summary|svg|table)\b.*?</\1>"
 _NAMES = r'<span class="name">.*?</span>'
 _TOKENS = re.compile(f"{_SKIPPED}|{_NAMES}|<[^>]*>", re.DOTALL)
 
 
 def link_terms(page: str) -> str:
-    """Return the HTML of a section with the first occurrence of each term linked to the glossary.
+    """Return the HTML of a page in which terms are linked to the glossary.
 
-    - `page`: HTML from the page's template, in which texts and attributes are escaped, so that
-      ``<`` and ``>`` occur only at the ends of tags.
+    In each section, only the first occurrence of a term is a link.
+
+    - `page`: HTML from the page's template. Its texts and attributes must be escaped, so that ``<``
+      and ``>`` occur only at the ends of tags.
     """
     begin = page.index("<main")
     end = page.index('<section id="glossary">')

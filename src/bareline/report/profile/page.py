@@ -87,7 +87,7 @@ def figures(profile: Profile) -> list[Figure]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of a rank's time: its column, its colour, and its name."""
+    """A part of a rank's time: its name, the column of the rank table, and its colour."""
 
     name: str
     column: str
@@ -105,7 +105,7 @@ _PARTS = (
 
 
 def _ranks(profile: Profile) -> Figure:
-    """Return the figure with a bar for each rank; if there are many, for groups of neighbours."""
+    """Return the figure with a bar for each rank; for many ranks, a bar for each group of ranks."""
     together = math.ceil(profile.ranks / 48)
     table = (
         profile.rank_table.sort("rank")
@@ -145,7 +145,7 @@ def _rank_chart(table: pl.DataFrame, together: int, ranks: int) -> Chart:
 
 
 def _rank_bars(row: Mapping[str, Any], name: str, scale: Scale) -> Iterator[dict[str, Any]]:
-    """Yield the parts of a rank's time, each beginning where the previous part ends."""
+    """Yield the parts of a rank's bar; each part begins where the previous part ends."""
     begin = 0.0
     for part in _PARTS:
         time_ns = row[part.column]
@@ -171,7 +171,10 @@ def rank_name(group: int, together: int, ranks: int) -> str:
 
 
 def _rank_table(profile: Profile) -> Figure:
-    """Return the table of facts of each rank, which has too many columns to be next to the bars."""
+    """Return the table of facts of each rank.
+
+    It is a separate figure because it has too many columns to be next to the bars.
+    """
     table = profile.rank_table.sort("rank")
     scale = unit_scale([float(value) * 1e-9 for value in table["wall_ns"]], "s")
     rows = Rows(table.iter_rows(named=True))
@@ -301,7 +304,7 @@ def _matrix(profile: Profile) -> Figure:
 
 
 def _matrix_chart(cells: Sequence[dict[str, Any]], size: int, block: int) -> Chart:
-    """Draw the cells of a matrix in a frame, with the numbers of the ranks at its sides."""
+    """Draw the cells of a matrix in a frame, with the numbers of the ranks along the axes."""
     labelled = _labelled_rows(size)
     across = _matrix_axis("to rank", [0, size], labelled, block)
     up = _matrix_axis("from rank", [size, 0], labelled, block)
@@ -320,14 +323,14 @@ def _matrix_chart(cells: Sequence[dict[str, Any]], size: int, block: int) -> Cha
 
 
 def _labelled_rows(size: int) -> Sequence[int]:
-    """Return the rows that get a number: all if there are few, else evenly chosen ones."""
+    """Return the rows that get a label: all if there are few, else some."""
     if size <= _FEW_ROWS:
         return range(size)
     return [round(value - 1) for value in count_ticks([1, size]).values]
 
 
 def _matrix_axis(title: str, domain: Sequence[int], labelled: Sequence[int], block: int) -> Channel:
-    """Return an axis of a matrix; each label is a row's first rank, at the middle of the row."""
+    """Return an axis of a matrix; the label of a row is its first rank, at the row's middle."""
     middles = [row + 0.5 for row in labelled]
     labels: list[str] = []
     for row, middle in zip(labelled, middles, strict=True):

@@ -38,7 +38,11 @@ CallSizes = tuple[str, list[SizeSum]]
 
 @dataclass(frozen=True, slots=True)
 class _TimePart:
-    """A part of a rank's time, in s, with its share; None if it is not a part of the total time."""
+    """A part of a rank's time, in s.
+
+    - `share`: the part divided by the total time; None for start-up, which is before that time.
+    - `time`: the mean over the ranks, and the least and greatest time of a rank.
+    """
 
     name: str
     share: float | None
@@ -46,12 +50,12 @@ class _TimePart:
 
 
 def split_table(profile: Profile) -> Table:
-    """Return the table of the mean rank's time in computing, MPI and files."""
+    """Return the table of the ranks' mean times in computing, MPI and files."""
     split = time_split(profile)
     longest_s = max(part.mean_s for part in split)
     scale = unit_scale([longest_s], "s")
     rows = [_time_part(part) for part in split]
-    # Start-up happens before the time that the shares are of.
+    # Start-up is not a part of the time that the shares divide.
     init_s = profile.rank_table["init_ns"].to_numpy() * 1e-9
     start = Estimate(float(init_s.mean()), float(init_s.min()), float(init_s.max()))
     rows.append(_TimePart("start-up (MPI_Init), before that", None, start))
@@ -250,7 +254,7 @@ def disturbances(profile: Profile) -> list[str]:
 
 
 def _busiest(call: CallSum) -> str:
-    """Describe the function that takes most time."""
+    """Describe the time of the call that takes the most time."""
     name = call_name(call.call, call.kind)
     share = percent_tenths(call.share)
     calls = count(call.count, "call")

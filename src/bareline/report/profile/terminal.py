@@ -40,7 +40,7 @@ _CALLS = 12
 #: Rows of a table of call sites, and of the sizes of one call.
 _SITES = 8
 _SIZES = 8
-#: From nothing to the most bytes, on a logarithmic scale.
+#: Shades from no bytes to the most bytes, on a logarithmic scale.
 _SHADES = " ░▒▓█"
 P = TypeVar("P", CallPair, SitePair)
 
@@ -86,7 +86,7 @@ def _calls(profile: Profile, *, everything: bool) -> list[Block]:
 
 
 def profile_line_blocks(lines: Sequence[ProfileLine]) -> Iterator[Block]:
-    """Yield the contents of the profiles of a run's trials, and the command that shows one."""
+    """Yield the table of a run's profiles, and the command that shows one profile."""
     if not lines:
         return
     yield Remark("Profiles: shares of the ranks' time, medians over trials", "bold")
@@ -121,7 +121,10 @@ def _sizes(profile: Profile, *, everything: bool) -> Table | None:
 
 @dataclass(frozen=True, slots=True)
 class _SizeBar:
-    """The messages of one size; `most` is the number of messages of the most frequent size."""
+    """The messages of one size.
+
+    - `most`: the number of messages of the most frequent size, whose bar is the longest.
+    """
 
     name: str
     size: SizeSum
@@ -142,7 +145,10 @@ def _mean_scale(calls: Sequence[CallSizes]) -> Scale:
 
 
 def _size_bars(name: str, sizes: Sequence[SizeSum], *, everything: bool) -> Iterator[_SizeBar]:
-    """Yield the sizes of a call with the most time, in rising order; the first row has the name."""
+    """Yield the sizes on which a call spends most time, in rising order.
+
+    Only the first row has the name of the call.
+    """
     most = max(size.count for size in sizes)
     listed = sizes
     if not everything:
@@ -182,7 +188,7 @@ def _shade_levels(matrix: Matrix) -> list[list[int]]:
 
 
 def profile_pair_blocks(both: ProfileComparison) -> Iterator[Block]:
-    """Yield the comparison of two profiles: times, then calls and sizes by their change."""
+    """Yield the comparison of two profiles: times, then calls and sizes, sorted by change."""
     yield Remark(_times_words(both), "bold")
     if both.alike:
         yield Remark(f"They are not alike: {both.alike}.", "caution")

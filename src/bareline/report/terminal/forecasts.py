@@ -1,4 +1,4 @@
-"""A forecast in the terminal: first its duration, then the answer and its reasons."""
+"""A forecast in the terminal: the answer and its reasons, and the commands that it replaces."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _MOST_CHANGES = 5
 
 
 def forecast_blocks(prediction: Prediction, changes: Sequence[CallChange]) -> Iterator[Block]:
-    """Yield the answer, and the calls that the other platform makes slower or faster."""
+    """Yield the answer, and the calls that are slower or faster on the other platform."""
     yield from prediction_blocks(prediction)
     if changes:
         yield change_table(changes[:_MOST_CHANGES], prediction.base, prediction.platform)
 
 
 def change_table(changes: Sequence[CallChange], base: str, platform: str) -> Block:
-    """Return a table of calls: the time of one on both platforms, and the most that calls add.
+    """Return a table of calls: the time of one call on both platforms, and the largest addition.
 
-    The calls add to the time of the program.
+    The addition is the share by which the calls lengthen the program's time, at most.
     """
     rows = Rows(changes).text("calls like", lambda row: row["probe"])
     rows.figure("ranks", lambda row: str(row["ranks"]))

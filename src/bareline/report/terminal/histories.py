@@ -24,14 +24,15 @@ from bareline.vocabulary.verdicts import Grade
 
 _LEVELS = "▁▂▃▄▅▆▇█"
 _FACTS = 4
-#: More runs would not fit a line of a terminal.
+#: The largest number of block characters that fit into a line of a terminal.
 _MOST_BLOCKS = 60
 
 
 def trend_blocks(trend: Trend, *, details: bool = False) -> Iterator[Block]:
-    """Yield the changes of all series, then rows of series that changed or are headlines.
+    """Yield the changes of all series, then a table of the series with a headline metric.
 
-    With `details` every series has a row.
+    If `details` is true, the table has all series. A series is a metric of one case on one platform
+    over the runs.
     """
     series = trend.series
     first = trend.dates[0].day
@@ -77,7 +78,7 @@ def _facts(change: ChangePoint) -> Iterator[Block]:
 
 
 def _table(trend: Trend, series: Sequence[TrendSeries]) -> Table:
-    """Return a row for each series: its ends, its state, and its values as block characters."""
+    """Return a row for each series: first and last value, state, chart of block characters."""
     rows = Rows(series).text("series", lambda line: line.words)
     rows.text("platform", lambda line: line.platform)
     rows.figure("first", lambda line: _scale_of(line).show(_present(line.medians)[0]))
@@ -98,7 +99,7 @@ def _blocks_field(series: TrendSeries) -> Field:
 
 
 def _state(trend: Trend, series: TrendSeries) -> str:
-    """Describe the course of a series, with its p if no change is certain."""
+    """Describe the course of a series; if no change was found, with the p-value."""
     present = series.present
     if present is not None and present.verdict is not None:
         way = {"slower": "worse", "faster": "better"}[present.verdict.value]
@@ -116,9 +117,10 @@ def _present(values: Sequence[float | None]) -> list[float]:
 
 
 def _blocks(values: Sequence[float | None]) -> str:
-    """Draw values as block characters of at least a tenth of full height; a gap is a dot.
+    """Draw values as block characters; a missing value is a dot.
 
-    In a long history several neighbours share a character, which shows their median.
+    The full height is the range of the values, at least a tenth of the least value. In a long
+    history several neighbours share a character, which shows their median.
     """
     drawn = _condensed(values)
     low = min(_present(drawn))

@@ -28,7 +28,7 @@ def _texts(rows: Iterable[Named], *names: str) -> Rows[Named]:
 
 
 def platform_blocks(rows: Sequence[Named]) -> _Blocks:
-    """Yield the platforms: the available ones, then the rest with the reasons."""
+    """Yield the available platforms, then the unavailable platforms with the reasons."""
 
     def listed(*, available: bool) -> Rows[Named]:
         platforms = [row for row in rows if bool(row["available"]) is available]
@@ -111,7 +111,7 @@ def publication_blocks(studies: Sequence[PublishedStudy]) -> _Blocks:
 
 
 def published_blocks(studies: Sequence[PublishedStudy], rows: Sequence[Named]) -> _Blocks:
-    """Yield the content of publications: claims, systems, workloads, figures, contradictions."""
+    """Yield the content of publications: claims, systems, workloads, figures and notes."""
     for number, study in enumerate(studies):
         if number:
             yield Remark()
@@ -126,7 +126,7 @@ def published_blocks(studies: Sequence[PublishedStudy], rows: Sequence[Named]) -
 
 
 def _figures(rows: Sequence[Named]) -> _Blocks:
-    """Yield the figures of a publication; a figure has the numbers of the doubts about it."""
+    """Yield the figures of a publication; doubts about a figure are footnotes."""
     doubts: dict[str, None] = {}
     for row in rows:
         doubts.update(dict.fromkeys(row["doubts"]))
@@ -156,7 +156,7 @@ _WEIGHTS = ("abstract", "conclusions", "text")
 
 
 def _claim_tables(study: PublishedStudy) -> _Blocks:
-    """Yield the claims of the document, the abstract's first, with the tests of each claim."""
+    """Yield the claims of the document and the tests of each claim, the abstract's claims first."""
 
     def weight(claim: PublishedFinding) -> int:
         part = study.part(claim.part)
@@ -183,7 +183,7 @@ def _tests_words(claim: PublishedFinding) -> str:
 
 
 def _system_tables(study: PublishedStudy) -> _Blocks:
-    """Yield the platforms, instance types, workloads, and benchmarks that were not completed."""
+    """Yield tables of platforms, instance types, workloads, and benchmarks without results."""
     yield Section("platforms", (_platform_table(study),))
     if study.instance_types:
         yield Section("instance types", (_instance_type_table(study),))
@@ -255,7 +255,9 @@ def _number(value: Any) -> str:
 def calibrated_blocks(rows: Sequence[Named], left_out: Sequence[str], file: Path) -> _Blocks:
     """Yield the errors of a simulation against measurements, and how to use the platform.
 
-    A line for each probe names its worst point. `file` contains the platform and has its name.
+    A line for each probe names its worst point.
+
+    - `file`: the file that describes the platform; without its ending, it is the platform's name.
     """
     from bareline.report.content.calibration import CalibrationPoint, points_table
 
@@ -269,7 +271,7 @@ def calibrated_blocks(rows: Sequence[Named], left_out: Sequence[str], file: Path
 def fact_blocks(
     rows: Sequence[FactLine], names: Sequence[str], *, details: bool = False
 ) -> _Blocks:
-    """Yield the platforms' characteristics by group: those that differ, with `details` all.
+    """Yield the platforms' characteristics by group: only differing ones, unless `details`.
 
     - `names`: the platforms, in the order of each row's values.
     """

@@ -1,4 +1,4 @@
-"""Predictions in the terminal: a line that a user may quote, then the basis of the prediction."""
+"""Predictions in the terminal: a line that a user can quote, then the method and the data."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from bareline.vocabulary.units import format_value, percent_tenths, significant
 _WORST = 8
 #: The least share of a loss that is named in a sentence.
 _LEAST_SHARE = 0.01
-#: The least error of a call that is named, as a share of the time; and the number of named calls.
+#: The least error of a named call, as a share of the time, and the largest number of named calls.
 _LEAST_LACK = 0.005
 _NAMED_LACKS = 3
-#: Cases of one reason that are named.
+#: The largest number of cases that are named for one reason.
 _REFUSED_SHOWN = 3
 
 
@@ -32,7 +32,7 @@ _Blocks: TypeAlias = Iterator[Block]
 
 
 def prediction_blocks(prediction: Prediction) -> _Blocks:
-    """Yield the blocks of a prediction: its sentence, its interval, and its limits."""
+    """Yield the blocks of a prediction: predicted time, method, warnings, and measured time."""
     if prediction.model == "delta":
         yield Remark(_why_not_replayed(prediction), "alarm")
     yield Remark(f"On {prediction.platform} it will take {_time_words(prediction)}", "bold")
@@ -50,7 +50,7 @@ def _why_not_replayed(prediction: Prediction) -> str:
 
 
 def _time_words(prediction: Prediction) -> str:
-    """Describe the predicted time and its interval, or the bounds if computing has only bounds."""
+    """Describe the predicted time and its interval; if only bounds are known, the bounds."""
     span = _span(prediction.lo_s, prediction.hi_s)
     if prediction.time_s is None:
         return f"between {span}: the processors differ, and only bounds of computing are known."
@@ -62,7 +62,7 @@ def _time_words(prediction: Prediction) -> str:
 
 
 def _method(prediction: Prediction) -> _Blocks:
-    """Yield the basis of a prediction, and the parts of its interval."""
+    """Yield the method of a prediction, its source of computing times, and the interval's parts."""
     if prediction.model == "replay":
         method = "Method: the trace is replayed with the measured costs of both platforms."
         yield Remark(method, "muted")
@@ -90,7 +90,7 @@ def _start_up(prediction: Prediction, start_up_s: float) -> str:
 
 
 def _parts(prediction: Prediction) -> str:
-    """Describe the parts of the interval, and how well the machine repeats its own times."""
+    """Describe the parts of the interval, and how well launches on the base platform repeat."""
     launches = _width(prediction.launches)
     curves = _width(prediction.ladder)
     model = _width(prediction.residual)
@@ -128,7 +128,7 @@ def said_lacks(lacks: Sequence[CallLack]) -> str:
 
 
 def _measured(prediction: Prediction) -> str:
-    """Compare the measured time with the interval, and with the predicted time if it exists."""
+    """Compare the measured time with the interval and, if there is one, with the predicted time."""
     times_s = prediction.measured_s
     middle_s = float(np.median(times_s))
     launches = "one launch"
@@ -159,7 +159,7 @@ def _change(time_s: float) -> str:
 
 
 def loss_blocks(loss: LossSplit, application: str) -> _Blocks:
-    """Yield the parts of a loss: a sentence for each share, then the table."""
+    """Yield the parts of a loss: a sentence for each large part, then the table of all parts."""
     platform = f"{loss.platform} ({_seconds(loss.b_s)})"
     base = f"{loss.base} ({_seconds(loss.a_s)})"
     change = f"{application} takes {_change(loss.loss_s)} on {platform} than on {base}"
@@ -192,7 +192,7 @@ def _share_table(shares: Sequence[InputShare]) -> Table:
 
 
 def validation_blocks(validation: Validation) -> _Blocks:
-    """Yield the scores of the models, then the worst cases, then the refused ones."""
+    """Yield the scores of the models, then the worst cases, then the refused cases."""
     scores = validation.scores or validation.calibrated
     if scores:
         yield Remark(_score_words(scores[0]), "bold")

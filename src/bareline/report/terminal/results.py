@@ -51,16 +51,19 @@ from bareline.vocabulary.units import count, joined, listing
 from bareline.vocabulary.verdicts import Verdict
 
 _LONGEST_SWEEP = 7
-#: Layers that can be profiled, and so predicted on another layout.
+#: Layers whose programs can be profiled, and can therefore be predicted on another layout.
 PREDICTABLE = (Layer.NPB, Layer.APP)
-#: Causes that are named; `explain` names all.
+#: The largest number of causes that are named; `explain` names all causes.
 _MOST_CAUSES = 8
 #: Adds the columns of a table's cells, in a unit and under the metric's name.
 _Columns = Callable[[Rows[Row], Scale, str], object]
 
 
 def summary_blocks(summary: pl.DataFrame, *, details: bool = False) -> Iterator[Block]:
-    """Yield the medians with intervals, a table per probe and unit; with `details` every point."""
+    """Yield the medians with intervals, a table per probe and unit.
+
+    - `details`: whether all points of a long sweep, all metrics and profiled launches are shown.
+    """
 
     def columns(rows: Rows[Row], scale: Scale, metric: str) -> None:
         rows.estimate(scale.titled(metric), lambda cell: cell.value, scale.show)
@@ -97,7 +100,7 @@ def control_blocks(
 ) -> Iterator[Block]:
     """Yield the baseline's comparison with itself.
 
-    - `comparison`: if given, the rows of this comparison are also shown.
+    - `comparison`: the comparison of the baseline with itself; if given, its rows are also shown.
     """
     if comparison is not None:
         yield from _row_blocks(comparison, details=details)
@@ -150,7 +153,7 @@ def comparison_blocks(comparison: Comparison, *, details: bool = False) -> Itera
 
 
 def _claim_blocks(claims: Claims) -> Iterator[Block]:
-    """Yield each statement of the published study that was measured, and a note on the rest."""
+    """Yield the table of published statements, and a note on claims that only the page shows."""
     if claims.open:
         yield claims_table(claims.open, sources=False)
     if not claims.rows:
@@ -217,7 +220,7 @@ def _predictable(comparison: Comparison) -> list[Block]:
 def explained_blocks(comparison: Comparison, *, details: bool = False) -> Iterator[Block]:
     """Yield the answer and the explanation of each layer's loss.
 
-    Without a likely loss, everything that is known is shown.
+    If there is no loss to explain, all findings are shown.
 
     - `details`: whether all findings are also shown.
     """
@@ -256,7 +259,7 @@ def _all_explained(comparison: Comparison) -> Iterator[Block]:
 def selected_blocks(rows: pl.DataFrame, all_rows: int, *, details: bool = False) -> Iterator[Block]:
     """Yield some rows of a comparison.
 
-    - `all_rows`: the number of all rows, which is printed.
+    - `all_rows`: the number of all rows of the comparison, which a line below the table names.
     - `details`: whether every point is also shown.
     """
     yield from _row_blocks(rows, details=details)
@@ -306,7 +309,7 @@ def _cell_blocks(cells: Sequence[Row], columns: _Columns, *, details: bool) -> I
 
 
 def _groups(cells: Sequence[Row], *, details: bool) -> list[list[Row]]:
-    """Return the cells of each probe and unit; the headline of a probe is before other metrics."""
+    """Return the cells by probe and unit; the unit of a probe's headline metric is first."""
     listed = [cell for cell in cells if details or not cell.metric.detail]
     groups: list[list[Row]] = []
     for of_probe in grouped_by(listed, lambda cell: cell.place.probe).values():
@@ -320,7 +323,10 @@ def _without_headline(cells: Sequence[Row]) -> bool:
 
 
 def _table(cells: Sequence[Row], columns: _Columns) -> Table:
-    """Return a table of cells of one unit; columns name points and metrics if there are several."""
+    """Return a table of cells of one unit.
+
+    The first column names the point and, if there are several metrics, the metric.
+    """
     names = varying(cell.place for cell in cells)
     metrics = list(dict.fromkeys(metric_name(cell.place.metric) for cell in cells))
     has_one_metric = len(metrics) == 1
@@ -352,7 +358,10 @@ def _scale_of(cells: Sequence[Row]) -> Scale:
 
 
 def _thinned(cells: Sequence[Row]) -> list[Row]:
-    """Return the cells at the ends of a long sweep, and at the sizes that axes have ticks for."""
+    """Return the cells at the ends of a long sweep, and at the sizes that are ticks of axes.
+
+    If the sweep is not long, all cells are returned.
+    """
     axis = numeric_axis(cells)
     if axis is None:
         return list(cells)

@@ -26,12 +26,12 @@ from bareline.vocabulary.units import (
 
 #: Endings of the names of probes that measure every node or link of a cluster.
 _OF_EACH = (".each_node", ".each_pair")
-#: More changed trials are counted, not listed; and of each no more than so many values.
+#: The largest number of changed trials in a list, and of values of each trial.
 _MOST_LINES = 40
 _MOST_VALUES = 3
 
 
-#: A row of ``--json``: a value by each column.
+#: A row of ``--json``: the value of each column.
 JsonRow: TypeAlias = Mapping[str, Any]
 _Blocks: TypeAlias = Iterator[Block]
 
@@ -42,10 +42,12 @@ def plan_blocks(
 ) -> _Blocks:  # fmt: skip
     """Yield the trials of a plan, a line for each case, and remarks.
 
-    - `scale`, `changes`: the scale of the study, and the changes of its settings.
+    - `scale`: the scale of the study.
+    - `changes`: the changes of its settings.
     - `exact`: platforms on which one trial of a case is enough, because all trials are equal.
-    - `control`, `baseline`: the second platform that is the same as the baseline ("" without a
-      control), and the baseline.
+    - `control`: the name of the second platform that is the same as the baseline; "" without a
+      control.
+    - `baseline`: the name of the baseline.
     - `costs`: lines with the expected core hours.
     """
     yield _cases_table(rows)
@@ -237,9 +239,11 @@ def run_end_blocks(
     """Yield the result of a run and the commands to type next.
 
     - `on`: platforms that have records.
-    - `measured`, `failed`, `skipped`, `saved`, `not_run`: numbers of trials: with values, without
-      values, with a program that is not installed, not needed, and left when the time budget was
-      used up.
+    - `measured`: number of trials with values.
+    - `failed`: number of trials without values.
+    - `skipped`: number of trials of programs that are not installed.
+    - `saved`: number of trials that were not needed any more.
+    - `not_run`: number of trials that were left when the time budget was used up.
     """
     numbers = {
         "failed": failed,
@@ -267,9 +271,10 @@ def run_end_blocks(
 
 
 def _next_verb(run: Run, on: Collection[str]) -> str:
-    """Return the verb that shows a run: `compare`, or for one platform `nodes` or `show`.
+    """Return the command that shows a run: `compare`, or for one platform `nodes` or `show`.
 
-    A baseline and its control also count as several platforms.
+    A baseline and its control also count as several platforms. `nodes` is for probes that measure
+    each node or each pair of nodes.
     """
     control = run.header.control
     has_several = len(set(on) - {control}) > 1
@@ -284,7 +289,10 @@ def _next_verb(run: Run, on: Collection[str]) -> str:
 def reread_blocks(
     run: Run, changed: Sequence[tuple[Record, Record]], unread: Sequence[tuple[Record, str]]
 ) -> _Blocks:
-    """Yield the differences after outputs were parsed again, and the unreadable outputs."""
+    """Yield the trials whose results changed when the outputs were parsed again.
+
+    The trials whose output cannot be read are listed after them.
+    """
     metrics = {name: declared["metrics"] for name, declared in run.header.probes.items()}
     lines: list[str] = []
     for old, new in changed:

@@ -1,4 +1,4 @@
-"""A program on more ranks in the terminal: its times or messages, and their evidence."""
+"""The prediction of a program on more ranks: its times or messages, and their evidence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from bareline.vocabulary.units import format_value
 
 
 def growth_blocks(predictions: Sequence[ScalingPrediction]) -> Iterator[Block]:
-    """Yield the times by number of ranks, the end of scaling, and the prediction's limits."""
+    """Yield the times by number of ranks, the end of scaling, and the basis of the prediction.
+
+    Scaling ends at the number of ranks up to which more ranks save time.
+    """
     for prediction in predictions:
         yield Remark(_growth_words(prediction), "bold")
         last = prediction.points[-1]
@@ -43,7 +46,10 @@ def _growth_words(prediction: ScalingPrediction) -> str:
 
 
 def _growth_table(prediction: ScalingPrediction) -> Table:
-    """Return the times of a period by ranks; a star marks numbers of ranks without a profile."""
+    """Return the times of a period (the repeated calls of the program) by number of ranks.
+
+    A star marks a number of ranks without a profile.
+    """
     rows = Rows(prediction.points).text("grid", lambda point: point.grid)
     rows.figure("ranks", _starred_ranks)
     rows.figure("period", lambda point: format_value(point.period_s, "s"))
@@ -62,7 +68,7 @@ def _share_words(name: str, point: GrownRanks) -> str:
 
 
 def _grounds(prediction: ScalingPrediction) -> Iterator[Block]:
-    """Yield the data on which a prediction is based, its assumptions, and its omissions."""
+    """Yield the data on which a prediction is based, its assumptions, and the omitted calls."""
     scaled = prediction.program
     is_simulated = prediction.target.simulated
     method = "simulated" if is_simulated else "replayed on the measured ladder"
@@ -94,7 +100,7 @@ def _grounds(prediction: ScalingPrediction) -> Iterator[Block]:
 
 
 def message_blocks(scaled: Scaled, grown: Grown, rows: Sequence[MessageRow]) -> Iterator[Block]:
-    """Yield the calls of a period by function, and the evidence for these calls."""
+    """Yield the calls of a period (the repeated calls of a program), and the evidence for them."""
     yield Remark(_period_words(scaled, grown, rows), "bold")
     yield _message_table(rows)
     checked = 1 - grown.unchecked.byte_share
@@ -130,7 +136,7 @@ def _message_table(rows: Sequence[MessageRow]) -> Table:
 
 
 def _profiled_calls(row: MessageRow) -> str:
-    """Format the most calls of a rank, by the profiled number of ranks."""
+    """Format for each profiled number of ranks the largest number of calls of a rank."""
     return ", ".join(f"{ranks}: {calls}" for ranks, calls in row.calls_profiled.items())
 
 

@@ -1,4 +1,4 @@
-"""The nodes of a cluster in the terminal: the deviations and where they are."""
+"""The survey of a cluster in the terminal: the list of deviations, and a map of the nodes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_SWITCH = "+"
 
 
 def survey_blocks(survey: Survey) -> Iterator[Block]:
-    """Yield the list of deviations, the map of nodes, and how certain the list is."""
+    """Yield the list of deviations, the map of nodes, and the chance of a false deviation."""
     head, *lines = survey_lines(survey)
     yield Remark(head, "bold")
     for line in lines:

@@ -1,4 +1,4 @@
-"""The reasons why a cause does not explain a loss: its facts, measurements and answers."""
+"""The reasons why a cause does not explain a loss, with the facts and measurements it needs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WORDS: Mapping[str | None, str] = {
 
 
 def why_not_blocks(answers: Sequence[WhyNot]) -> Iterator[Block]:
-    """Yield for each platform the facts and measurements that a cause needs, then each loss."""
+    """Yield for each platform the facts and measurements that a cause needs, then the reasons."""
     for number, answer in enumerate(answers):
         if number:
             yield Remark()
@@ -54,7 +54,10 @@ def _fact(key: str, value: Scalar | None) -> str:
 
 
 def _measured(measured: Sequence[tuple[str, Row | None]]) -> Iterator[Block]:
-    """Yield the results of probes with their nodes, since one node shows only a loopback."""
+    """Yield the results of probes.
+
+    Each has its number of nodes, because on one node only the loopback is measured.
+    """
     probes: list[str] = []
     results: list[Row] = []
     missing: list[str] = []
@@ -74,7 +77,10 @@ def _measured(measured: Sequence[tuple[str, Row | None]]) -> Iterator[Block]:
 
 
 def _answers(answers: Sequence[AnswerRow]) -> Iterator[Block]:
-    """Yield a line for each reason, with the number of losses that have the reason."""
+    """Yield a line for each reason why the cause explains a loss or not.
+
+    It names the first loss, and the number of further losses with the same reason.
+    """
     same_reason = grouped_by(answers, lambda answer: (answer.word, answer.reason))
     for same in same_reason.values():
         first = same[0]

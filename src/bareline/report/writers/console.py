@@ -1,7 +1,7 @@
 """The console on which everything is printed.
 
-Names, reasons and titles come from files and programs, so they are never interpreted as markup, and
-their control characters are replaced.
+Names, reasons and titles come from files and programs. Therefore they are never interpreted as
+markup, and their control characters are replaced.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from rich.console import Console
 from rich.text import Text
 
 WIDTH = 100
-#: Em quad, em space and ideographic space: tables of pages indent by them.
+#: Em quad, em space and ideographic space, with which tables of pages indent.
 _WIDE_SPACES = "\u2001\u2003\u3000"
-#: Where a word may be parted, or not: nothing that a terminal shows.
+#: Characters that allow or forbid a break within a word; a terminal does not show them.
 _INVISIBLE = "\u00ad\u200b\u2060\ufeff"
 
 
 def make_console(*, stderr: bool = False, quiet: bool = False) -> Console:
     """Return a console; if `quiet`, the console prints nothing.
 
-    It is as wide as the terminal, or as COLUMNS sets it; without both it has 100 columns. It prints
-    without colours, bold or dim letters if the user does not want them (NO_COLOR) or there is no
-    terminal.
+    The console is as wide as the terminal, or as COLUMNS sets it; without both it has 100 columns.
+    It prints without colours, bold or dim letters if NO_COLOR is set or there is no terminal.
     """
     stream = sys.stderr if stderr else sys.stdout
     console = Console(
@@ -44,7 +43,7 @@ def make_console(*, stderr: bool = False, quiet: bool = False) -> Console:
 
 
 def clean(text: object) -> str:
-    """Return a text without characters that a terminal would obey; every space becomes plain."""
+    """Return a text without control characters; every kind of space becomes a plain space."""
     return "".join(map(_clean_sign, str(text)))
 
 
@@ -61,8 +60,8 @@ def _clean_sign(sign: str) -> str:
 def print_paragraph(text: Text, console: Console, *, lead: str | Text = "") -> None:
     """Print text wrapped to the console's width, without spaces at the ends of lines.
 
-    Copied text then has no trailing spaces. The first line begins with `lead`, further lines begin
-    with as many spaces.
+    Copied text then has no trailing spaces. The first line begins with `lead`; every further line
+    is indented by the length of `lead`.
     """
     begin = Text(lead) if isinstance(lead, str) else lead
     indent = Text(" " * begin.cell_len)

@@ -1,4 +1,7 @@
-"""Output on streams that cannot print every character: similar characters instead of errors."""
+"""Output on streams that cannot print every character.
+
+Similar characters are printed, so that no error occurs.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import TextIO
 
 #: Name of the error handler of streams.
 _HANDLER = "bareline.similar"
-#: The replacement of a character, mostly as wide, so that columns stay aligned.
+#: The replacements of characters. Most are as wide as the character, so that columns stay aligned.
 _SIMILAR = {
     **dict.fromkeys("–—‒−‐‑─━╌", "-"),
     **dict.fromkeys("│┃║", "|"),

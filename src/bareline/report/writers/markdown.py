@@ -30,7 +30,8 @@ _SPECIAL = re.compile(r"([\\`*_\[\]|#])")
 def markdown(blocks: Iterable[Block], figures: Path | None = None, level: int = 2) -> Iterator[str]:
     """Yield the Markdown of each block.
 
-    - `figures`: the folder of the figures as the Markdown refers to it; None without figures.
+    - `figures`: the path of the figures' folder, relative to the Markdown file; if None, the
+      Markdown has no links to figures.
     """
     for block in blocks:
         match block:
@@ -138,7 +139,7 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _rule(column: Column) -> str:
-    """Return the line below a head, which aligns figures at the right."""
+    """Return the rule below a column head, which aligns a column of figures at the right."""
     return "---" if column.kind in ("text", "whole") else "---:"
 
 
@@ -147,7 +148,10 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _heads(table: Table) -> list[str]:
-    """Return the heads of the columns; a head over several columns is repeated in each column."""
+    """Return the heads of the columns.
+
+    A head over several columns is repeated in the head of each of them.
+    """
     heads = [column.title or column.platform for column in table.columns]
     for groups in reversed(table.groups):
         above: list[str] = []

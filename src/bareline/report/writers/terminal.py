@@ -1,4 +1,4 @@
-"""Blocks on a terminal: prose and names wrap, figures are never cut."""
+"""Blocks on a terminal: text breaks into lines, but a number is never broken or cut."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _TONES: Mapping[Tone, str] = {
     "alarm": "bold yellow",
 }  # fmt: skip
 
-#: Only a line under the heads.
+#: A box with only a line under the heads.
 _RULE = Box("    \n    \n ── \n    \n    \n    \n    \n    \n")
 _GAP = 2
 _BULLET = "· "
-#: Cells that a column of names is given at least, so that few words are alone on a line.
+#: The least width of a column of names, so that few words are alone on a line.
 _READABLE = 18
 #: The pieces that are never broken: a word up to a space, a hyphen within a name, a slash, a
 #: dot before a letter. Figures such as ``4.1.4`` stay whole.
@@ -50,7 +50,10 @@ _PIECE = re.compile(r".+?(?:\s+|[-_,;@](?=\S)|/(?=\w\w)|\.(?=[A-Za-z])|$)", re.D
 
 
 def print_blocks(blocks: Iterable[Block], console: Console) -> None:
-    """Print blocks, with empty lines between blocks except next to lines and before notes."""
+    """Print blocks.
+
+    An empty line is between two blocks, except before and after single lines and before notes.
+    """
     before: Block | None = None
     for block in blocks:
         if before is not None and not _is_joined(before, block):
@@ -60,7 +63,7 @@ def print_blocks(blocks: Iterable[Block], console: Console) -> None:
 
 
 def _is_joined(before: Block, block: Block) -> bool:
-    """Whether two blocks have no empty line between them: next to a line, or before a note."""
+    """Whether two blocks have no empty line between them."""
     if isinstance(before, Remark | Next) or isinstance(block, Remark | Next):
         return True
     return isinstance(before, Table | Note | Figure) and isinstance(block, Note)
@@ -136,7 +139,8 @@ def _print_prose(prose: Prose, console: Console) -> None:
 def _print_table(table: Table, console: Console) -> None:
     """Print a table.
 
-    Columns that do not fit go into further tables; then fields have no notes.
+    Columns that do not fit into the width go into further tables. The fields of a divided table
+    have no notes.
     """
     letters = table.letters
     lines = [*table.rows]
@@ -199,7 +203,10 @@ def _field(field: Field, letters: Mapping[Caveat, str], *, noted: bool) -> Text:
 def print_table(
     columns: Sequence[Column], rows: Sequence[Sequence[Text | str]], console: Console
 ) -> None:
-    """Print a table as wide as the console, or wider if figures or single words need more."""
+    """Print a table as wide as its content, at most as wide as the console.
+
+    It is wider than the console only if figures or single words need more.
+    """
     table = Grid(box=_RULE, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim",
                  border_style="dim", show_edge=False)  # fmt: skip
     texts: list[list[Text]] = []
@@ -243,7 +250,7 @@ def _add_column(table: Grid, column: Column, width: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Unpadded:
-    """A table without the trailing spaces that would fill up its last column."""
+    """A table that is printed without spaces at the ends of lines."""
 
     table: Grid
 
@@ -262,9 +269,9 @@ class _Unpadded:
 def fitting_widths(
     columns: Sequence[Column], rows: Sequence[Sequence[Text | str]], most: int
 ) -> list[int]:
-    """Return the column widths; together at most `most`, or more if words or figures need it.
+    """Return the column widths, which are `most` characters in total at most.
 
-    Each column has room for its longest word or figure.
+    Each column has room for its longest word or figure, even if the total then exceeds `most`.
     """
     widths: list[int] = []
     missing: list[int] = []
@@ -289,7 +296,10 @@ def fitting_widths(
 def fitting_tables(
     columns: Sequence[Column], rows: Sequence[Sequence[Text | str]], width: int
 ) -> Iterator[list[int]]:
-    """Yield the column indices of each of a few tables, which all begin with the first column."""
+    """Yield for each of several tables its columns' indices, without 0.
+
+    Every table begins with the first column (index 0), which names the rows.
+    """
     first_fields = [[row[0]] for row in rows]
     (used,) = fitting_widths(columns[:1], first_fields, width // 3)
     room = width - used
@@ -309,7 +319,7 @@ def fitting_tables(
 
 
 def least_width(column: Column, fields: Sequence[Text | str]) -> int:
-    """Return the width that a column needs so that no word or figure in it is cut."""
+    """Return the least width at which no word or figure of a column is cut."""
     texts = [_text(field) for field in fields]
     if column.figures:
         widths = [_length(text) for text in texts]

@@ -1,4 +1,4 @@
-"""Explain a loss: a sum of terms, and the facts that differ and change the terms.
+"""Explain a loss as a sum of terms, which change because of facts that differ between platforms.
 
 The extra time of an operation is a sum of terms and an unexplained rest. A term is measured by
 benchmarks of the layer below, on both platforms. A cause is a fact that differs between the

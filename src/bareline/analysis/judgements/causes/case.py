@@ -23,7 +23,7 @@ _Where = Callable[[Place], bool]
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The result of another probe on the same platforms, at its worst point."""
+    """The result of another probe on the same two platforms, at one of its points."""
 
     finding: Finding
     point: Row
@@ -36,7 +36,10 @@ class Measurement:
 
     @property
     def contradicts(self) -> str:
-        """Why the result contradicts a cause whose effect the probe measures, or empty."""
+        """Why the result contradicts a cause: the probe shows no loss.
+
+        The result is empty if the probe may show a loss.
+        """
         if self.point.verdict in (Verdict.EQUIVALENT, Verdict.FASTER):
             ratio = with_interval(self.ratio)
             return f"{self.finding.subject} is not worse ({ratio})"
@@ -52,11 +55,11 @@ class Measurement:
 class LossCase:
     """A loss with all data that a rule needs to find its causes.
 
-    - `findings`: all findings of the same platform; `others`: findings of the same probe on other
-      platforms, with their facts.
+    - `findings`: all findings of the same platform.
+    - `others`: findings of the same probe on other platforms, with the facts of these platforms.
     - `split`: a program's time divided into computation and communication; None if unknown.
-    - `replayed`: the terms of the program's replayed loss, which also predict; empty without a
-      replay.
+    - `replayed`: the terms of the program's replayed loss, which are also terms of the prediction;
+      empty without a replay.
     """
 
     finding: Finding
@@ -84,7 +87,10 @@ class LossCase:
         return positive_number(self.facts, key), base_number
 
     def quotient(self, *keys: str) -> float | None:
-        """Return the baseline's value over the platform's value, for the first known fact."""
+        """Return the baseline's value divided by the platform's.
+
+        If there are several keys, the first fact that is known on both platforms counts.
+        """
         for key in keys:
             value, base_value = self.both_numbers(key)
             if value and base_value:
@@ -115,7 +121,7 @@ class LossCase:
 
     @property
     def extra(self) -> Share:
-        """The loss as a share: the extra time over the baseline's time."""
+        """The loss as a share: the extra time divided by the baseline's time."""
         assert self.point.ratio is not None
         return Share.of(self.point.ratio)
 
@@ -126,16 +132,19 @@ class LossCase:
 
     @property
     def base_s(self) -> float | None:
-        """The baseline's time of one message, or of one byte of a stream; None without a value."""
+        """The baseline's time of one message, or of one byte of a stream, in s.
+
+        The result is None if not measured.
+        """
         return operation_s(self.point)
 
     @property
     def sized_s(self) -> float:
         """The part of the baseline's time that is due to the message's bytes.
 
-        This is the time minus the time of the shortest message on the same curve. For the shortest
-        message it is estimated from the next size. It is the whole time if the curve has no other
-        size.
+        This part is the time minus the time of the shortest message on the same curve. For the
+        shortest message, the part is estimated from the next size. If the curve has no other size,
+        the part is the whole time.
         """
         base_s = self.base_s or 0.0
         size = self.place.size_bytes or 0
@@ -178,11 +187,17 @@ class LossCase:
         return curve
 
     def on_link(self, *probes: str) -> Measurement | None:
-        """Return the result between nodes of the first of some probes that has one, or None."""
+        """Return the worst result of the first probe whose worst result is between nodes.
+
+        The result is None if no probe has such a worst result.
+        """
         return self._measured(probes, lambda place: place.ran_on > 1)
 
     def on_node(self, *probes: str) -> Measurement | None:
-        """Return the result within a node of the first of some probes that has one, or None."""
+        """Return the worst result of the first probe whose worst result is within a node.
+
+        The result is None if no probe has such a worst result.
+        """
         return self._measured(probes, within_node)
 
     def _same_point(self, other: Finding) -> Row | None:
@@ -224,7 +239,10 @@ class LossCase:
         return None
 
     def points(self, probes: Collection[str], where: _Where) -> list[Measurement]:
-        """Return the results of some probes at all permitted places measured on both platforms."""
+        """Return the results of some probes at all permitted places.
+
+        Both platforms measured these places.
+        """
         measurements = []
         for finding in self.findings:
             if finding.probe not in probes:
@@ -242,12 +260,12 @@ class LossCase:
 class Rule:
     """The rule that finds one cause, with the facts and probes that it needs.
 
-    - `layers`, `only`: the layers whose losses the cause may explain, and which of their probes;
-      empty for all probes.
+    - `layers`: the layers whose losses the cause may explain.
+    - `only`: the probes of these layers whose losses the cause may explain; empty for all probes.
     - `find`: decides about a loss. It is called if every fact in `needs` is known; of an entry
       ``one or another``, one fact is enough.
-    - `probes`: probes that measure the effect of the cause; one of them is enough, and most causes
-      need none.
+    - `probes`: probes that measure the effect of the cause. One of them is enough; empty for most
+      causes.
     - `both`: the facts of both platforms are needed, not only of the slower platform.
     - `between`: the cause explains only losses between nodes.
     """
@@ -269,13 +287,13 @@ class Rule:
 
 
 def bound_below(ratio: Estimate, loss: Estimate, cause: Cause, where: str) -> Cause:
-    """Return a cause whose share is the loss compared with a platform without this cause.
+    """Return a cause with its share, bounded by a comparison with a platform without this cause.
 
     If the platform is not slower than the other platform, the cause gets the reason why it is not a
     cause (`withdrawn`).
 
-    - `ratio`: the platform's time over the other platform's time.
-    - `loss`: the platform's extra time over the baseline's time.
+    - `ratio`: the platform's time divided by the other platform's time.
+    - `loss`: the platform's extra time divided by the baseline's time.
     - `where`: the name of the other platform in words.
     """
     lo, hi = ratio.ends

@@ -23,10 +23,9 @@ class TermShare:
     """The extra time of a term as a share of the baseline's time, and the rules of its causes.
 
     - `rest`: the part of the term that the causes of these rules do not explain.
-    - `probe`, `words`: the probe that measured the term, and its result; empty if only facts bound
-      the term.
-    - `predicts`: the term is also a term of the prediction, so no contradiction removes it from the
-      sum.
+    - `probe`: the probe that measured the term; empty if only facts bound the term.
+    - `words`: the probe's result in words; empty if only facts bound the term.
+    - `predicts`: the term is also a term of the prediction, and is never removed from the sum.
     """
 
     term: Term
@@ -40,7 +39,7 @@ class TermShare:
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """A measured term, and the part of it that each fact explains, by the fact's rule."""
+    """A measured term and its parts: for each fact's rule, the part that the fact explains."""
 
     measured: MeasuredTerm
     parts: Mapping[str, Share]
@@ -88,7 +87,7 @@ class Division:
 def _parts(measured: MeasuredTerm, facts: Sequence[Cause]) -> dict[str, Share]:
     """Return the part of each fact in a measured term, by the name of the fact's rule.
 
-    A fact that certainly has an effect gets the part that the remaining facts leave. If several
+    A fact that certainly has an effect gets the part that the uncertain facts leave. If several
     facts possibly have an effect, the part of each is from 0 to its full cost.
     """
     alone = len(facts) == 1
@@ -120,7 +119,7 @@ class _PossibleFact:
     def part(self, usual: float, *, beside_certain: bool) -> Share:
         """Return the part of the term that the fact explains.
 
-        - `usual`: the fact's part of the term's estimate.
+        - `usual`: the part of the term's estimate that was assigned to the fact.
         - `beside_certain`: another fact certainly has an effect, so that the part may be 0.
         """
         cost = self.cause.share
@@ -164,10 +163,11 @@ class _PossibleFact:
 
     @property
     def _is_factor(self) -> bool:
-        """Whether a fact of computing certainly costs less than the term.
+        """Whether an unknown factor also slows the computing that the fact slows.
 
-        Then another, unknown factor multiplies the fact's cost. So the fact may explain any part of
-        the term, although its own cost has a smaller bound.
+        This is so if the fact's cost is certainly lower than the measured term of computing. The
+        unknown factor multiplies the fact's cost, so that the fact may explain any part of the
+        term.
         """
         cost = self.cause.share
         if not self.alone or cost is None:
@@ -197,7 +197,11 @@ def within_product(factor: Share, whole: Share) -> float:
 
 
 def _divided(whole: float, facts: Sequence[_PossibleFact]) -> list[float]:
-    """Divide a share: first by the known costs of facts, then the rest in equal parts."""
+    """Divide a share among facts.
+
+    A fact with a known cost gets this cost. The facts without a known cost get equal parts of the
+    rest.
+    """
     whole = max(0.0, whole)
     values = [0.0] * len(facts)
     silent: list[tuple[float, int]] = []

@@ -32,10 +32,11 @@ def _largest_first(cause: Cause) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The worst certain loss of a finding as a sum of terms, and why other causes are absent.
+    """The worst certain loss of a finding, explained as a sum of terms with their causes.
 
-    - `terms`: the parts of the extra time; `missing`: terms that no benchmark of the layer below
-      measured.
+    - `terms`: the parts of the extra time.
+    - `missing`: terms that no benchmark of the layer below measured.
+    - `absent`: for each rule that found no cause, the reason.
     - `base_s`: the baseline's time of one message; None if the operation is not a message.
     """
 
@@ -60,23 +61,23 @@ class Explanation:
 
     @property
     def differing(self) -> tuple[Cause, ...]:
-        """The causes in `standing` whose fact has no term of its own."""
+        """The causes in `standing` whose cost is unknown."""
         return tuple(cause for cause in self.standing if not cause.sized)
 
     @property
     def known(self) -> bool:
-        """Whether any term or fact may explain the loss."""
+        """Whether a possible explanation is known: a term, or a fact that differs."""
         return bool(self.standing or self.terms)
 
     @property
     def measured(self) -> Estimate:
-        """The measured ratio that is explained."""
+        """The measured ratio, whose explanation this is."""
         assert self.point.ratio is not None
         return self.point.ratio
 
     @property
     def extra(self) -> Share:
-        """The extra time over the baseline's time."""
+        """The extra time divided by the baseline's time."""
         return Share.of(self.measured)
 
     @property
@@ -142,7 +143,10 @@ class Explanation:
         return min(1.0, max(0.0, self.explained.value / extra))
 
     def amount(self, share: Share) -> str:
-        """Format a share as a time with its bounds, or as a part of the loss without a time."""
+        """Format a share as a time with bounds.
+
+        The share of a stream, or of an unknown time, is formatted as a part of the loss.
+        """
         base_s = self.base_s
         if base_s is None or self.point.place.probe in STREAMS:
             loss = max(self.extra.value, 1e-12)
@@ -155,7 +159,7 @@ class Explanation:
 
     @property
     def figures(self) -> str:
-        """Explained and measured time: ``49.0 us [47.0, 56.0] of 49.6 us [49.1, 50.0]``."""
+        """The explained time, the measured time and the rest, in words; empty without terms."""
         if not self.terms:
             return ""
         explained = self.amount(self.explained)

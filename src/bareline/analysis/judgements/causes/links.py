@@ -1,4 +1,4 @@
-"""Properties of a link by facts: its rate, and the share of the rate that remains for data."""
+"""Compute a link's rate, and the share of this rate that remains for data, from facts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LINK_FACTS = ("net.shaped_bps", "net.speed_bps")
 
 
 def link_bps(facts: Mapping[str, Scalar]) -> float | None:
-    """Return the rate of a link in bit/s: its limit or its own rate if lower; None if unknown."""
+    """Return the rate of a link in bit/s, or its configured limit if lower; None if unknown."""
     rates = [positive_number(facts, key) for key in LINK_FACTS]
     return min((rate for rate in rates if rate is not None), default=None)
 

@@ -1,7 +1,7 @@
-"""Causes between nodes: link rate, size of frames, offload, delay, adapter and transport.
+"""Causes of losses between nodes: link rate, frame size, offload, delay, adapter and transport.
 
 Each cause is a fact that differs, and that changes the start-up time of a message, the time of its
-bytes, or both. Streams and latencies measure these terms (`bareline...causes.terms`).
+bytes, or both. Probes of streams and of latency measure these two terms (module `terms`).
 """
 
 from __future__ import annotations
@@ -73,7 +73,10 @@ def _has_bytes(case: LossCase) -> bool:
 
 
 def _unused(case: LossCase, stream: Measurement) -> str:
-    """Return how a TCP stream shows that the link does not limit it; else empty."""
+    """Return the reason why the link does not limit a TCP stream.
+
+    The result is empty if the link limits this stream.
+    """
     _, most = link_use(case, stream)
     if stream.contradicts or most >= LINK_FULL:
         return stream.contradicts
@@ -81,10 +84,10 @@ def _unused(case: LossCase, stream: Measurement) -> str:
 
 
 def _with_bytes(case: LossCase, cause: Cause, rate: float, base_rate: float | None) -> Cause:
-    """Return the cause with its share: the time in which the link sends the operation's bytes.
+    """Return the cause with its share, from the time in which the link sends the operation's bytes.
 
-    The time of these bytes on the baseline is subtracted. It is not known: its bounds are 0 and the
-    whole time.
+    The time of the same bytes on the baseline is subtracted. If it is not known, its bounds are 0
+    and the operation's whole time.
     """
     assert case.work is not None and case.base_s is not None
     count = case.work.size_bytes
@@ -103,7 +106,7 @@ def _with_bytes(case: LossCase, cause: Cause, rate: float, base_rate: float | No
 
 
 def _filled(case: LossCase, cause: Cause, rate: float) -> Cause | NoCause:
-    """Judge the link's rate for a loss that is itself the rate of a TCP stream over the link."""
+    """Judge the link's rate if the loss is the lower rate of a TCP stream over this link."""
     ratio = case.point.ratio
     base_s = case.base_s
     if ratio is None or base_s is None or not case.finding.rate:
@@ -153,8 +156,8 @@ def _is_latency(case: LossCase) -> bool:
 def link_is_full(case: LossCase) -> bool:
     """Whether the link's rate limits a stream over the platform's link.
 
-    For a loss of the network this is the lost TCP stream itself; for every other loss it is the
-    stream that a network probe measured.
+    If the loss is of the network layer, the stream is the TCP stream that became slower. For every
+    other loss, the stream is a network probe's.
     """
     if case.finding.layer is Layer.NETWORK:
         rate = link_bps(case.facts)
@@ -177,7 +180,7 @@ def link_is_full(case: LossCase) -> bool:
 
 
 def offload(case: LossCase) -> Cause | NoCause:
-    """Judge whether only the baseline's adapter segments data; here the processor has to do it."""
+    """Judge whether the baseline's adapter cuts frames (TSO) and the platform's does not."""
     frame_bytes = positive_number(case.facts, "net.mtu")
     size = case.place.size_bytes
     if _is_latency(case):
@@ -193,7 +196,7 @@ def offload(case: LossCase) -> Cause | NoCause:
 
 
 def delay(case: LossCase) -> Cause | NoCause:
-    """Judge whether a delay was added to the link, which every message has to wait for."""
+    """Judge whether a delay was added to the link; every message waits for this delay."""
     delay_s, base_delay_s = case.both_numbers("net.delay_s")
     added_s = (delay_s or 0.0) - (base_delay_s or 0.0)
     if added_s <= 0:
@@ -218,7 +221,7 @@ def delay(case: LossCase) -> Cause | NoCause:
 
 
 def nic(case: LossCase) -> Cause | NoCause:
-    """Judge the kind of a guest's adapter; another guest with a faster kind shows the cost."""
+    """Judge the kind of a guest's network adapter; a guest with a faster kind bounds the cost."""
     kind, base_kind = case.both("net.kind")
     if not isinstance(kind, str) or kind not in _NICS or kind == base_kind:
         return NoCause(f"its NIC is {kind}, the baseline's {base_kind}")
@@ -243,7 +246,10 @@ def nic(case: LossCase) -> Cause | NoCause:
 
 
 def _has_faster_nic(other: Facts, facts: Facts, kind: str) -> bool:
-    """Whether another platform has a faster kind of adapter, and otherwise equal facts."""
+    """Whether another platform has a faster kind of adapter.
+
+    All other compared facts must be equal.
+    """
     kinds = [*_NICS, "virtual function", "hardware"]
     position = kinds.index(kind)
     faster = kinds[position + 1 :]

@@ -1,4 +1,4 @@
-"""Causes within a node: neighbours, processor and memory."""
+"""Causes of losses within a node: neighbours (busy tenants of the host), processor and memory."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def neighbours(case: LossCase) -> Cause | NoCause:
 def _taking_turns(case: LossCase, words: str, ratio: float) -> Cause:
     """Return the cause that more virtual processors share a core than on the baseline.
 
-    - `ratio`: by how many times more.
+    - `ratio`: the virtual processors per core, divided by the baseline's.
     """
     share = None
     if case.finding.layer in _COMPUTING:
@@ -96,7 +96,8 @@ def _taking_turns(case: LossCase, words: str, ratio: float) -> Cause:
 class _Crowd:
     """The busy neighbours of a platform.
 
-    - `resource`: the resource that their load uses; `reaches`: this slows the layer of the loss.
+    - `resource`: the resource that their load uses.
+    - `reaches`: whether load on this resource slows the layer of the loss.
     """
 
     count: int
@@ -121,14 +122,14 @@ class _Crowd:
 
     @property
     def verb_end(self) -> str:
-        """The end of a verb whose subject is the neighbours."""
+        """The ending of a verb after `words`: "s" for one neighbour, else empty."""
         if self.count > 1:
             return ""
         return "s"
 
     @property
     def turns_words(self) -> str:
-        """Words for the sharing of cores, and of any other resource, with the neighbours."""
+        """A clause about the cores, and about any other resource, that the neighbours share."""
         text = f"{self.words} take{self.verb_end} turns with it on its cores"
         if self.reaches and self.load != "cpu":
             text += f" and use{self.verb_end} {self.resource}"
@@ -168,7 +169,7 @@ def instruction_sets(case: LossCase) -> Cause | NoCause:
 
 
 def hidden_sets(case: LossCase) -> list[InstructionSet]:
-    """Return the sets that the baseline's processor shows and the platform's does not."""
+    """Return the instruction sets that only the baseline's processor shows."""
     return [kind for kind in _SETS if case.both(f"cpu.flags.{kind.name}") == (False, True)]
 
 
@@ -233,7 +234,7 @@ def shared_cores(case: LossCase) -> Cause | NoCause:
 
 
 def emulated_processor(case: LossCase) -> Cause | NoCause:
-    """Judge whether the processor is emulated; its arithmetic does not bound costs of messages."""
+    """Judge whether the processor is emulated."""
     if not case.emulated:
         return NoCause("its processor is not emulated, or the baseline's is as well")
     return Cause(

@@ -9,8 +9,8 @@ computing and communicating.
 - Messages take longer by a factor between 1 and the largest loss of the MPI probes on as many
   nodes. It may be 1 because communication includes waiting for slower ranks.
 
-The program's own clock narrows these bounds and never widens them: time that no benchmark of a
-lower layer lost has another reason.
+The program's own clock narrows these bounds and never widens them. If the program lost more than
+the benchmarks of lower layers permit, the additional time has another reason.
 """
 
 from __future__ import annotations
@@ -81,11 +81,12 @@ def program_terms(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]
 
 
 def cause_of_program(cause: Cause, case: LossCase, measured: Sequence[MeasuredTerm]) -> Cause:
-    """Return a cause of a program's loss: the fact changes the terms that the program has.
+    """Return the cause of a single operation's loss as the cause of a program's loss.
 
-    The cause is withdrawn if the layer below measured its term and lost nothing. The fact's own
-    share is that of a single operation. Multiplied by the program's share of computing, it bounds
-    the program's computing. It does not bound the program's messages.
+    The terms of the operation are replaced by terms of the program. The cause is withdrawn if the
+    layer below measured each of its terms and lost nothing. The fact's own share is that of a
+    single operation. Multiplied by the program's share of computing, it bounds the program's
+    computing. It does not bound the program's messages.
     """
     if _WHOLE.keys().isdisjoint(cause.terms):
         return cause
@@ -104,7 +105,10 @@ def cause_of_program(cause: Cause, case: LossCase, measured: Sequence[MeasuredTe
 
 
 def _terms_in_program(cause: Cause, measured: Sequence[MeasuredTerm]) -> tuple[Term, ...]:
-    """Return the terms of a cause; a term that was not measured is replaced by its whole."""
+    """Return the terms of a cause.
+
+    An unmeasured term is replaced by the program's term that includes this term.
+    """
     terms_measured = {term.term for term in measured}
     terms = []
     for term in cause.terms:
@@ -147,8 +151,9 @@ class _Part:
 
     - `share`: the part as a share of the baseline's time.
     - `alone`: how many times as long the part takes, by the program's own clock.
-    - `below`: the results of the layer below; `probe`: the probe to run if there are none.
-    - `least`: the smallest factor by which the part is slower, by the layer below.
+    - `below`: the results of the layer below.
+    - `probe`: the probe to run if `below` is empty.
+    - `least`: the smallest factor by which the part is slower according to the layer below.
     """
 
     term: Term
@@ -178,9 +183,11 @@ class _Part:
         return MeasuredTerm(self.term, share, dearest.finding.probe, dearest.words, refuses)
 
     def _narrowed(self, most: float) -> tuple[str, Share]:
-        """Return why the part costs nothing (else empty), and its extra time over its own time.
+        """Return the reason why the part costs nothing (else empty), and the part's extra time.
 
-        - `most`: the largest factor by which the part may be slower, by the layer below.
+        The extra time is a share of the part's own time on the baseline.
+
+        - `most`: the largest factor by which the part may be slower according to the layer below.
         """
         least = self.least
         alone = self.alone
@@ -216,7 +223,10 @@ def _messages(case: LossCase, split: Split) -> _Part:
 
 
 def _without_split(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm]]:
-    """Return one term of at most the largest loss of the layers below, without a profile."""
+    """Return one term for a program without a profile.
+
+    The term is at most the largest loss of the layers below.
+    """
     missing = [MissingTerm(Term.MESSAGES, f"{case.finding.probe} profile=true")]
     below = [*computing_below(case), *messages_below(case)]
     worse = [measurement for measurement in below if measurement.certain]
@@ -237,10 +247,13 @@ def _without_split(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm
 
 
 def computing_below(case: LossCase) -> list[Measurement]:
-    """Return the losses of a core and its memory, which a program's ranks have on any node."""
+    """Return the results of core and memory probes.
+
+    They apply to programs on any number of nodes.
+    """
     return case.points(COMPUTING, lambda place: within_node(place) and not uses_all_cores(place))
 
 
 def messages_below(case: LossCase) -> list[Measurement]:
-    """Return the losses of MPI's messages on as many nodes as the program uses."""
+    """Return the results of MPI's messages on as many nodes as the program uses."""
     return case.points(MESSAGES, lambda place: 0 < place.ran_on == case.place.ran_on)

@@ -53,7 +53,8 @@ def explain(
 ) -> list[Explanation]:
     """Explain every finding with a certain loss.
 
-    - `splits`: how programs divide their time; `replayed`: the terms of their replayed losses.
+    - `splits`: the division of programs' time into computing and communicating.
+    - `replayed`: the terms of programs' replayed losses.
     """
     cases = []
     for finding in findings:
@@ -107,7 +108,7 @@ def _case(
 
 
 def _refused_below(explanations: Iterable[Explanation]) -> dict[str, dict[str, str]]:
-    """Return for each platform the rules that every loss of messages withdraws, with the reason.
+    """Return for each platform the rules withdrawn for all its MPI losses, with the reasons.
 
     A fact that changes no message changes no program either.
     """
@@ -145,7 +146,7 @@ def _with_parts(case: LossCase, splits: Splits | None, replayed: ReplayedLosses)
 
 
 def _explained(case: LossCase, refused: Mapping[str, str] | None = None) -> Explanation:
-    """Explain a loss; `refused` are rules that the layer below withdraws, with the reasons."""
+    """Explain a loss; `refused` are rules that losses of the layer below exclude, with reasons."""
     if case.is_program:
         measured, missing = program_terms(case)
     else:

@@ -1,4 +1,4 @@
-"""Shares: extra times over the baseline's time, which can be added.
+"""Shares: extra times divided by the baseline's time, which can be added.
 
 This module has all arithmetic of causes. An operation takes `1` on the baseline and `1 + extra` on
 the platform; `extra` is the sum of the shares of its terms and of an unexplained rest.
@@ -14,7 +14,7 @@ from bareline.analysis.numbers.row import Estimate
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """An extra time over the baseline's time (0.5: half as long again), and its bounds."""
+    """An extra time divided by the baseline's time (0.5: 50 % longer), and its bounds."""
 
     value: float
     lo: float
@@ -22,7 +22,10 @@ class Share:
 
     @classmethod
     def of(cls, ratio: Estimate) -> Share:
-        """Return the extra time of a ratio; a ratio without an interval is exact, as of a model."""
+        """Return the extra time of a ratio.
+
+        A ratio without an interval is exact, for example a model's result.
+        """
         if ratio.lo is None and ratio.hi is None:
             return cls.exactly(ratio.value - 1)
         if ratio.lo is None:
@@ -54,9 +57,9 @@ class Share:
         return Share(self.value + other.value, self.lo + other.lo, self.hi + other.hi)
 
     def less(self, other: Share) -> Share:
-        """Return this share minus another one; the bounds are valid even if the two are dependent.
+        """Return this share minus another; the bounds are valid even if both shares are dependent.
 
-        An infinite bound of `other` makes the lower bound infinite.
+        An infinite upper bound of `other` makes the lower bound infinite.
         """
         if other.hi == float("inf"):
             lo = -float("inf")
@@ -65,7 +68,7 @@ class Share:
         return Share(self.value - other.value, lo, self.hi - other.lo)
 
     def times(self, factor: float) -> Share:
-        """Return the share multiplied by a factor above 0, for another unit."""
+        """Return the share multiplied by a factor above 0."""
         return Share(self.value * factor, self.lo * factor, self.hi * factor)
 
     def negated(self) -> Share:

@@ -13,7 +13,7 @@ from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 def _given(
     name: str, key: str, words: str, *, higher: bool = False, computes: bool = False
 ) -> Rule:
-    """Return the rule for a model's parameter that differs.
+    """Return a rule: the cause is a worse value that was given for a parameter of the model.
 
     - `computes`: the parameter changes computing in programs; if false, it changes messages.
     """

@@ -60,9 +60,10 @@ def user_namespaces(case: LossCase) -> Cause | NoCause:
 
 
 def _most(case: LossCase, size: int) -> float | None:
-    """Return an upper bound for the cost of a second copy of a message, or None.
+    """Return the largest factor by which a second copy can slow down a message, or None.
 
-    The bound is the time of a message that is copied twice anyway, without any overlap.
+    The factor is computed from smaller messages, which are copied twice in any case. It assumes
+    that the copies do not overlap.
     """
     pieces = []
     for finding in case.findings:
@@ -77,7 +78,7 @@ def _most(case: LossCase, size: int) -> float | None:
 
 
 def _copied_twice(point: Row) -> list[tuple[int, float]]:
-    """Return size and time of a message that is copied twice anyway; empty for other points."""
+    """Return size and time of a small message, which is always copied twice; empty if large."""
     size = point.place.size_bytes
     if not size:
         return []
@@ -113,7 +114,7 @@ def file_system(case: LossCase) -> Cause | NoCause:
 
 
 def file_system_name(facts: Facts) -> str:
-    """Return the name of a file system by its configuration: place of the data, and server."""
+    """Return a file system's type with the place of its data, e.g. its server or its bricks."""
     kind = str(facts["fs.type"])
     if below := facts.get("fs.below"):
         return f"{kind} in a file on {below}"
@@ -141,7 +142,7 @@ def kind_of_disk(case: LossCase) -> Cause | NoCause:
 
 
 def mpi_library(case: LossCase) -> Cause | NoCause:
-    """Judge whether the MPI library or its version differs, as a part of the comparison."""
+    """Judge whether the MPI library or its version differs."""
     library = _mpi_library(case.facts)
     base_library = _mpi_library(case.baseline_facts)
     if library == base_library:
@@ -186,7 +187,7 @@ _UNSET = "unset"
 
 
 def compiler_flags(case: LossCase) -> Cause | NoCause:
-    """Judge whether programs are built with different compiler flags from the environment."""
+    """Judge whether the compiler flags in the environment differ between the platforms."""
     differing = []
     for name in _FLAGS:
         flags = _flags(case.facts, name)
@@ -200,7 +201,10 @@ def compiler_flags(case: LossCase) -> Cause | NoCause:
 
 
 def _flags(facts: Facts, name: str) -> str:
-    """Return the flags in one variable, with single spaces and cut to the length of a name."""
+    """Return the flags in one environment variable, with single spaces.
+
+    A long text is shortened.
+    """
     value_text = str(facts.get(f"environment.{name}", ""))
     value = " ".join(value_text.split())
     return sanitized_name(value) or _UNSET

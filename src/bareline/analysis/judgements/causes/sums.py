@@ -37,7 +37,7 @@ class Sum:
 
 
 def sum_of(causes: Sequence[Cause], measured: Sequence[MeasuredTerm], loss: Share) -> Sum:
-    """Divide measured terms among the facts that change them, and add terms with facts alone.
+    """Divide measured terms among the facts that change them; add the terms that only facts bound.
 
     If the terms together certainly exceed `loss`, as few of them as possible are removed.
     """
@@ -62,7 +62,7 @@ def sum_of(causes: Sequence[Cause], measured: Sequence[MeasuredTerm], loss: Shar
 
 
 def _judged(cause: Cause, measured: Sequence[MeasuredTerm]) -> Cause:
-    """Return the cause, withdrawn if it changes one measured term that contradicts it."""
+    """Return the cause; it is withdrawn if its only term was measured and contradicts it."""
     if cause.withdrawn:
         return cause
     for term in measured:
@@ -152,9 +152,9 @@ def _priced(cause: Cause, divisions: Sequence[Division]) -> Cause:
 def _multiplied(
     causes: Sequence[Cause], measured: Collection[Term]
 ) -> tuple[list[TermShare], list[Cause]]:
-    """Return the terms of facts whose factors are multiplied, and all causes.
+    """Return the terms that are a product of their facts' factors, and all causes.
 
-    The share of a factor in a product may be up to its own share times all other factors.
+    One factor may explain up to its own share multiplied by all other factors.
     """
     terms: list[TermShare] = []
     changed = list(causes)
@@ -198,7 +198,7 @@ def _by_facts(causes: Sequence[Cause], measured: Collection[Term]) -> list[TermS
 
 
 def _product(factors: Sequence[Share]) -> Share:
-    """Return the extra time of several factors together: 0.5 and 0.2 more are 0.8 more."""
+    """Return the extra time of several factors together: 0.5 and 0.2 give 0.8 (1.5 * 1.2 = 1.8)."""
     return Share(
         math.prod(1 + factor.value for factor in factors) - 1,
         math.prod(1 + factor.lo for factor in factors) - 1,
@@ -210,7 +210,7 @@ def _product(factors: Sequence[Share]) -> Share:
 
 
 def _without_excess(whole: Sum, loss: Share) -> Sum:
-    """Withdraw terms until the sum does not certainly exceed the loss, as few terms as possible."""
+    """Withdraw as few terms as possible so that the sum does not certainly exceed the loss."""
     terms = list(whole.terms)
     causes = list(whole.causes)
     while _excessive(terms, loss):

@@ -3,7 +3,7 @@
 Sockets and streams measure the terms of MPI's messages. Messages measure the terms of the other MPI
 functions. The attainable peak measures arithmetic. A benchmark's results on two platforms give a
 difference in seconds per message or per byte, which is multiplied by the numbers of messages and
-bytes of the operation (`bareline...causes.work`).
+bytes of the operation (module `work`).
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ _AT_ONCE = 0.5
 class MeasuredTerm:
     """A term of the extra time, with the probe that measured it.
 
-    - `share`: the term over the baseline's time; `words`: the probe's result.
-    - `refuses`: why a fact that would change the term costs nothing; empty if it may cost
-      something.
+    - `share`: the term divided by the baseline's time.
+    - `words`: the probe's result in words.
+    - `refuses`: the reason why a fact that would change the term costs nothing; empty if the fact
+      may cost something.
     - `predicts`: the term is also a term of the prediction, so that it is not changed, even if it
       is negative or larger than the loss.
     """
@@ -114,7 +115,8 @@ def _measured(term: Term, share: Share, by: Measurement) -> MeasuredTerm:
 def _start(case: LossCase, work: Work, latency: Measurement) -> MeasuredTerm:
     """Return the start-up term from a measured latency.
 
-    Its bounds cover the added time per message, and the latency's factor on short messages.
+    The bounds include two estimates: the latency's extra time for each message, and the latency's
+    ratio applied to the time of a short message.
     """
     factor = Share.of(latency.ratio)
     base_s = case.base_s
@@ -132,8 +134,8 @@ def _start(case: LossCase, work: Work, latency: Measurement) -> MeasuredTerm:
 def _bytes(case: LossCase, work: Work, stream: Measurement) -> MeasuredTerm:
     """Return the term of bytes from a measured stream.
 
-    It is the added time of the bytes; its upper bound also covers the stream's factor on the time
-    of a message's bytes.
+    The term is the extra time per byte multiplied by the number of bytes. Its upper bound also
+    includes the stream's ratio applied to the time of a message's bytes.
     """
     factor = Share.of(stream.ratio)
     base_s = case.base_s
@@ -154,8 +156,11 @@ def _bytes(case: LossCase, work: Work, stream: Measurement) -> MeasuredTerm:
 def _on_full_link(
     case: LossCase, work: Work, share: Share, byte_s: float, wire_bps: float
 ) -> Share:
-    """Return the share of bytes on a link that may be full; the link's own time is the estimate.
+    """Return the term of bytes if the link may be full.
 
+    The estimate is computed from the link's rate.
+
+    - `share`: the term according to a measured stream.
     - `byte_s`: the time of a byte on the baseline, in s.
     """
     assert case.base_s is not None
@@ -197,7 +202,10 @@ def link_use(case: LossCase, stream: Measurement) -> tuple[float, float]:
 
 
 def possible_wire_bps(case: LossCase, stream: Measurement) -> float | None:
-    """Return the platform's link rate in bit/s; None if a stream certainly uses less."""
+    """Return the platform's link rate in bit/s.
+
+    The result is None if a stream certainly does not fill the link.
+    """
     _, most = link_use(case, stream)
     if most >= LINK_FULL:
         return link_bps(case.facts)
@@ -254,8 +262,8 @@ class _Messages:
     def terms(self, case: LossCase, work: Work) -> list[MeasuredTerm]:
         """Return the terms of an operation that consists of messages over the link.
 
-        If socket latency or TCP throughput lost nothing, the facts that change the terms are
-        refused.
+        If socket latency or TCP throughput lost nothing, the term has a reason (`refuses`) against
+        all facts that would change it.
         """
         base_s = case.base_s
         if base_s is None:

@@ -93,7 +93,7 @@ class WhyNot:
 
     @property
     def concerns(self) -> str:
-        """The losses that the cause may explain, in words: ``Network and MPI``, or some probes."""
+        """The losses that the cause may explain: layers (``Network and MPI``) or probes."""
         return listing(list(self.rule.only) or [layer.words for layer in self.rule.layers])
 
     def rows(self) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
-"""The network work of an operation: its number of sequential messages, and of bytes on a link.
+"""The network work of an operation: the number of sequential messages and of bytes on a link.
 
-The longest chain is counted: simultaneous traffic on several links counts once. Libraries choose
-among algorithms, so the numbers of collectives have bounds.
+The longest chain of messages is counted: simultaneous traffic on several links counts once. MPI
+libraries choose among algorithms, so the numbers for collectives have bounds.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Count:
         return cls(number, number, number)
 
     def of(self, each: Share) -> Share:
-        """Return the share of all messages or bytes, from the share of a single one."""
+        """Return the share of all messages or bytes, from the share of a single message or byte."""
         ends = [self.least * each.lo, self.least * each.hi]
         ends += [self.most * each.lo, self.most * each.hi]
         usual = self.usual * each.value
@@ -69,7 +69,7 @@ class Work:
 def work_of(place: Place) -> Work | None:
     """Return the messages and bytes of a call; None if unknown.
 
-    A stream has one byte and no message; a latency has one message and no bytes.
+    A stream counts as one byte and no message, a latency as one message and no bytes.
     """
     if place.probe in STREAMS:
         return Work(NONE, _ONE, direct=True)

@@ -31,7 +31,7 @@ def describe_parts(folder: Path, names: Sequence[str]) -> dict[str, Any]:
 
 
 def note_whole(folder: Path, names: Sequence[str]) -> None:
-    """Record that the parts are intact: they were written and read just before the call."""
+    """Record that the parts are intact, because they were just written and read."""
     _remember(folder, {name: _stamps(folder / name) for name in names})
 
 
@@ -103,7 +103,7 @@ def _content_hash(path: Path) -> str:
 
 
 def _hash_data(file: Path, digest: Any) -> None:
-    """Hash the blocks that are not all zeros, each with its position; holes are not read."""
+    """Hash each block that is not all zeros, with the block's position; holes are not read."""
     with file.open("rb") as opened:
         end = os.fstat(opened.fileno()).st_size
         place = 0

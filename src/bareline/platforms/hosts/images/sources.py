@@ -36,7 +36,7 @@ _LISTS_S = 86_400.0
 def package_sources(suite: str) -> str:
     """Return the host's own package sources, one per line.
 
-    The guests must run the same release as the host.
+    These sources are used for guests, which must run the same release as the host.
     """
     lines = _listed_sources(suite)
     if not lines and os.geteuid() == 0:
@@ -80,7 +80,7 @@ def _listed_sources(suite: str) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A release of the host's distribution, as apt knows it.
+    """A release of the host's distribution, whose packages apt can list and download.
 
     - `text`: its package sources, one per line.
     - `options`: options that restrict apt to these sources; empty for the host's own release.
@@ -91,9 +91,9 @@ class Archive:
     options: tuple[str, ...] = ()
 
     def known_names(self, packages: Iterable[str], ours: Collection[str]) -> list[str]:
-        """Return the names that packages have in this release.
+        """Return the name of each package in this release: some have other names in other releases.
 
-        - `ours`: the packages that every image has.
+        - `ours`: the packages that every image has; `packages` also contains the user's packages.
         """
         names = {package: (package, *_ALTERNATIVES.get(package, ())) for package in packages}
         listed = self.show(chain(*names.values()))
@@ -149,10 +149,10 @@ def host_suite() -> str:
 
 
 def archive_of(release: str | None, cache_folder: Path) -> Archive:
-    """Return the packages of a release; by default of the host's own release.
+    """Return the packages of a release; by default, those of the host's release.
 
-    For another release, apt asks the host's mirrors with the host's keys, and keeps the lists in
-    the cache folder.
+    For another release, apt uses the host's mirrors and keys, and stores the package lists in the
+    cache folder.
     """
     suite = host_suite()
     text = package_sources(suite)
@@ -185,7 +185,10 @@ def archive_of(release: str | None, cache_folder: Path) -> Archive:
 
 
 def _private(folder: Path) -> tuple[str, ...]:
-    """Return options that make apt use a folder's sources and lists, and no installed package."""
+    """Return options that make apt use only a folder's sources and lists.
+
+    apt then also ignores the packages that are installed on the host.
+    """
     settings = {
         "Dir::State": folder,
         "Dir::State::status": "/dev/null",
@@ -215,7 +218,7 @@ def _ask(argv: list[str], *, check: bool = True, cwd: Path | None = None) -> str
 
 
 def proxy_options() -> list[str]:
-    """Return the options with which mmdebstrap's apt uses the host's proxies."""
+    """Return the options that make the apt of mmdebstrap use the host's proxies."""
     lines = map(str.rstrip, _ask(["apt-config", "dump", "Acquire"]).splitlines())
     proxies = (line for line in lines if "::Proxy" in line and not line.endswith('"";'))
     return [f"--aptopt={line.rstrip(';')}" for line in proxies]
@@ -236,7 +239,7 @@ _WORKPLACE = "bareline-image-"
 
 
 def remove_workplace(note: Path) -> None:
-    """Remove the work folder of a killed build; the note in the cache contains its path."""
+    """Remove the work folder of a killed build; the file `note` contains the folder's path."""
     left = Path(note.read_text(encoding="utf-8"))
     mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
     # A build outside of a namespace of its own leaves /proc and /sys mounted there.
@@ -247,7 +250,9 @@ def remove_workplace(note: Path) -> None:
 
 @contextmanager
 def workplace(note: Path) -> Iterator[Path]:
-    """Make a folder for a build, remove it at the end, and remove that of a killed build.
+    """Make a folder for a build, and remove the folder at the end.
+
+    The folder that a killed build left behind is removed first.
 
     Without root, mmdebstrap works as another user, who cannot reach a private cache folder. The
     folder is therefore outside of the cache, and a file in the cache contains its path.
@@ -270,7 +275,7 @@ def bootstrap(
 ) -> None:
     """Build a root file system at `target` with mmdebstrap.
 
-    If `target` is "-", mmdebstrap writes no root, and a hook copies the files.
+    If `target` is "-", mmdebstrap keeps no file system; a hook in `more` copies the files.
     """
     sources = place / "out" / "sources.list"
     replace_file(sources, archive.text, durable=False)
@@ -303,7 +308,8 @@ def bootstrap(
 def _ending_with_us(argv: list[str]) -> list[str]:
     """Return the command line of a build that ends when bareline ends.
 
-    Run by root, the build gets a process namespace; without root, mmdebstrap makes one itself.
+    The build of root runs in a process namespace. Without root, mmdebstrap makes the namespace
+    itself.
     """
     if os.geteuid() != 0 or shutil.which("unshare") is None:
         return argv

@@ -13,7 +13,8 @@ class Hydra(Launcher):
     """The process manager of MPICH and of its descendants.
 
     - `starter`: the option that chooses how processes are started on nodes.
-    - `ways`: the environment for each transport, and for a job that is kept on one network.
+    - `ways`: the environment for each transport; the key ``network`` is for a job that may only use
+      one network.
     - `devices`: the variables that name the network's device.
     """
 
@@ -36,7 +37,7 @@ class Hydra(Launcher):
         return [*line, *(["-wdir", job.cwd] if job.cwd else []), *job.argv]
 
     def binding(self, job: Job) -> list[str]:
-        """Return the options that bind ranks to cores, if the environment does not define it."""
+        """Return the options that bind ranks to cores; empty if the environment does this."""
         return []
 
     def settings(self, job: Job) -> dict[str, str]:
@@ -56,16 +57,17 @@ class Hydra(Launcher):
 class Mpich(Hydra):
     """MPICH with its Hydra process manager, over UCX (Debian 12) or libfabric.
 
-    MPICH cannot make ranks that share a core yield the core: a waiting rank keeps it until the
+    If ranks share a core, a rank of MPICH that waits for a message keeps the core until the
     scheduler's next tick. In versions before 4.2 over UCX and TCP, MPI_Finalize sometimes never
     returns: a rank that has finished blocks in a barrier of the process manager, while another rank
     still waits for an answer of that rank (pmodels/mpich pull request 6596). The native programs
     avoid the deadlock by a barrier and a pause before MPI_Finalize; a trial in which the deadlock
     occurs ends at its time limit.
 
-    Debian's library hands messages inside a node to UCX, so UCX_TLS decides. NOLOCAL also keeps
-    collectives and windows from sharing memory. NOLOCAL alone is not enough, because UCX then uses
-    its own shared memory. The FI variables have the same effect on a library built on libfabric.
+    Debian's library hands messages inside a node to UCX, so UCX_TLS selects their transport.
+    MPIR_CVAR_NOLOCAL stops collectives and windows from using shared memory. This variable alone is
+    not enough, because UCX then uses shared memory of its own. On a library built on libfabric,
+    FI_PROVIDER has the effect of UCX_TLS.
     """
 
     title = "MPICH"
@@ -83,19 +85,20 @@ class Mpich(Hydra):
     devices = ("UCX_NET_DEVICES", "FI_TCP_IFACE")
 
     def loopback_devices(self) -> tuple[str, ...]:
-        """Return no variables for MPICH 5, whose UCX may not reach itself over loopback.
+        """Return the variables that name the loopback device, without UCX's variable for MPICH 5.
 
-        The ranks address each other by another device, whose packets the kernel also sends over
-        loopback (openucx/ucx pull request 11202).
+        The UCX of MPICH 5 may refuse connections over loopback. Without the variable, UCX addresses
+        the ranks by another device, whose packets the kernel also sends over loopback (openucx/ucx
+        pull request 11202).
         """
         major = self.version.partition(".")[0]
         return self.devices if major in ("3", "4") else ("FI_TCP_IFACE",)
 
     def binding(self, job: Job) -> list[str]:
-        """Return the options that bind ranks, mapped by core.
+        """Return the options that bind ranks, and that map ranks to cores in order.
 
-        Without a mapping, Hydra distributes ranks that are bound to sockets over the sockets in
-        turn.
+        Without the option for the mapping, Hydra deals ranks that are bound to sockets to the
+        sockets in turn.
         """
         pinning = job.pinning
         if pinning.binding == "none":
@@ -110,8 +113,8 @@ class Mpich(Hydra):
 class IntelMpi(Hydra):
     """Intel MPI 2019 and later: Hydra with Intel's own options, over libfabric.
 
-    Its collectives use shared memory inside a node with any fabric, unless settings force them to
-    use messages. An MPI_Allreduce of 8 bytes over TCP took 0.5 us with shared memory, and 11 us
+    Collectives use shared memory inside a node, whatever the fabric is, unless settings force them
+    to use messages. An MPI_Allreduce of 8 bytes over TCP took 0.5 us with shared memory, and 11 us
     with messages.
     """
 

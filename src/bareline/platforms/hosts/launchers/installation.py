@@ -1,8 +1,8 @@
-"""Installed MPI libraries: how to find one, and the command lines of its launcher.
+"""Installed MPI libraries: the search for a library, and the command lines of its launcher.
 
-Each library has a module with one small class in `LAUNCHERS`; these classes start no process. Ranks
-are always placed node by node: the first `Layout.ranks_per_node` ranks on the first node, and so
-on.
+`LAUNCHERS` has a class for each library, which only makes command lines and starts no process.
+Ranks are always placed node by node: the first `Layout.ranks_per_node` ranks on the first node, and
+so on.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class MpiInstallation:
     - `folder`: the folder of a launcher that the user gave by its path. It comes first in PATH for
       every query and start, because launchers and wrappers search PATH for their parts. Empty for a
       launcher that is on PATH.
-    - `choices`: none, programs are compiled for every processor.
+    - `choices`: the options of the build that depend on the MPI library; empty for an installed
+      library.
     """
 
     flavour: str
@@ -91,7 +92,7 @@ class MpiInstallation:
         return ["sh", "-c", _WITH_FOLDER_FIRST, "sh", self.folder, *line]
 
     def settings(self, job: Job) -> dict[str, str]:
-        """Return the environment of a job that another program than this launcher starts."""
+        """Return the environment of a job that a program other than this launcher starts."""
         return LAUNCHERS[self.flavour](self.mpirun, self.version).settings(job)
 
 
@@ -106,8 +107,8 @@ def identify(text: str) -> tuple[str, str] | None:
 def find_mpi(choice: str = "auto") -> MpiInstallation:
     """Find an MPI library on this machine.
 
-    - `choice`: ``auto`` (the library of ``mpirun``), a flavour, or the path of a launcher or of the
-      folder that it was installed into.
+    - `choice`: ``auto`` (the library of ``mpirun``), a flavour, the path of a launcher, or the path
+      of a folder into which a library was installed.
     """
     if choice == "auto" or choice in LAUNCHERS:
         return _find_on_path(choice)
@@ -129,7 +130,7 @@ def find_mpi(choice: str = "auto") -> MpiInstallation:
 
 
 def _find_on_path(choice: str) -> MpiInstallation:
-    """Return the library of a flavour, or of any for ``auto``, whose launcher is on PATH."""
+    """Return the library whose launcher is on PATH; for ``auto``, a library of any flavour."""
     for path in filter(None, map(shutil.which, launcher_names(choice))):
         installation = _inspect(path)
         if installation is not None and choice in ("auto", installation.flavour):
@@ -154,7 +155,10 @@ def mpi_facts(choice: str, transport: Transport) -> dict[str, Scalar]:
 
 
 def launcher_names(choice: str) -> tuple[str, ...]:
-    """Return the names of a flavour's launchers, or of all; names with the flavour come first."""
+    """Return the names of the launchers of a flavour, or of all flavours.
+
+    For a flavour, names that contain the flavour come before ``mpirun`` and ``mpiexec``.
+    """
     if choice in LAUNCHERS:
         return (*LAUNCHERS[choice].launchers, "mpirun", "mpiexec")
     return ("mpirun", *(name for each in LAUNCHERS.values() for name in each.launchers))
@@ -186,9 +190,9 @@ def _inspect(mpirun: str, folder: str = "") -> MpiInstallation | None:
 
 
 def _variables(mpirun: str, folder: str) -> dict[str, str]:
-    """Return the variables of an installation.
+    """Return the environment variables that an installation needs.
 
-    - `folder`: its folder; "" if the launcher is on PATH.
+    - `folder`: the folder of the launcher; "" if the launcher is on PATH.
     """
     variables = {}
     if folder:
@@ -201,6 +205,6 @@ def _variables(mpirun: str, folder: str) -> dict[str, str]:
 
 
 def _same_version(version: str, other: str) -> bool:
-    """Return whether two versions agree in the parts that both have: 2021.9 and 2021.9.1 do."""
+    """Return whether two versions agree in the parts that both have, as 2021.9 and 2021.9.1 do."""
     pairs = zip(version.split("."), other.split("."), strict=False)
     return all(first == second for first, second in pairs)

@@ -31,7 +31,7 @@ Transport = Literal["auto", "shm", "tcp"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """The only network of a job; nodes reach the job's launcher under `launch_address`."""
+    """The network that a job must use; nodes reach the job's launcher at `launch_address`."""
 
     device: str
     subnet: str
@@ -45,8 +45,10 @@ class Job:
     - `nodes`: the available nodes, at least as many as the layout needs; the job uses the first of
       these nodes.
     - `agent`: program that is called in place of ssh: ``agent HOST COMMAND...``.
-    - `as_root`: the launcher runs as root, which Open MPI must be told; by default as this process.
-    - `starts_on_first`: the launcher runs on the first node; otherwise on a machine without ranks.
+    - `as_root`: whether the launcher runs as root, which Open MPI only permits with an option; by
+      default, whether this process runs as root.
+    - `starts_on_first`: whether the launcher runs on the first node. If not, it runs on a machine
+      without ranks.
     - `crowded`: ranks of different nodes share cores, as on nodes that are namespaces of one
       machine.
     - `session_folder`: folder in memory, on every node, for files that the library would otherwise
@@ -95,7 +97,7 @@ class Launcher(ABC):
     - `library`: finds the version in the output of ``MPI_Get_library_version``.
     - `launchers`: names of the launcher in addition to ``mpirun``, on machines where several
       libraries are installed.
-    - `compilers`: names of the C compiler wrapper, the least ambiguous name first.
+    - `compilers`: names of the C compiler wrapper, in the order in which they are searched.
     """
 
     title: ClassVar[str]
@@ -143,10 +145,11 @@ def agent_text(
 ) -> str:
     """Return the text of the script that a launcher calls in place of ssh.
 
-    - `commands`: the command that logs in to a host, by the names that the launcher has for the
-      host.
-    - `before`: words before a command that load its modules on a host.
-    - `for_a_shell`: whether the login command takes one argument, a shell line, as ``sh -c`` does.
+    - `commands`: for each host, the names that the launcher may use for the host, and the command
+      that logs in to it.
+    - `before`: words that are put before a command on a host, to load the command's modules.
+    - `for_a_shell`: whether the login command takes a shell line as its only argument, as ``sh -c``
+      does.
     """
     given = '"$*"' if for_a_shell else '"$@"'
     cases = "".join(

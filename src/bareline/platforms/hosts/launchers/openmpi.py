@@ -41,7 +41,7 @@ class OpenMpi(Launcher):
         return [*line, *(["--wdir", job.cwd] if job.cwd else []), *job.argv]
 
     def _named(self, domain: str) -> str:
-        """Return the version's name for a part of a node: version 5 calls a socket a package."""
+        """Return this version's name for a part of a node: version 5 calls a socket a package."""
         return "package" if domain == "socket" and self._major >= 5 else domain
 
     def _mapping(self, job: Job) -> str:

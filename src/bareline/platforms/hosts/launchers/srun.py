@@ -25,7 +25,7 @@ def srun_argv(
     - `plugin`: the interface between Slurm and the library: ``pmix`` for Open MPI, ``pmi2`` for an
       MPICH or Intel MPI that was built without PMIx.
     - `binds`: whether the cluster can bind tasks to cores; otherwise it refuses the option.
-    - `before`: words before each rank's command, which load its modules.
+    - `before`: words that are put before each rank's command, to load the command's modules.
     """
     layout = job.layout
     pinning = job.pinning

@@ -1,4 +1,4 @@
-"""Other tenants of the measured machines: the option, their loads, and a check of the loads."""
+"""The option `neighbours`: other tenants of the measured machines, and checks of their loads."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class Neighbours(BaseModel):
     - `load`: the work of each neighbour while a trial runs: ``cpu`` (arithmetic), ``memory``
       (bandwidth), ``disk`` (writes into the measured folder), ``network`` (TCP streams from every
       node to the next node, and back), ``same`` (the measured command, repeatedly), or ``idle``.
-    - `workers`: programs, or streams, of each neighbour on every node; by default as many as a node
-      has cores, so that a neighbour is as large as the measured tenant.
+    - `workers`: number of programs or TCP streams of each neighbour on every node; by default the
+      number of a node's cores, so that a neighbour is as large as the measured tenant.
     - `cores`: numbers of this machine's cores on which neighbours run; by default the cores of the
       measured nodes, which nodes and neighbours then share.
     """
@@ -74,8 +74,8 @@ class Neighbours(BaseModel):
     def programs(self) -> tuple[str, ...]:
         """Programs that the neighbours' load needs.
 
-        They are also required for a count of 0, so that platforms with counts 0 and 1 have the same
-        programs.
+        A platform with a `count` of 0 also requires them, so that platforms that differ only in
+        `count` have the same programs.
         """
         if self.load in ("idle", "same"):
             return ()
@@ -89,12 +89,15 @@ class Neighbours(BaseModel):
             require(*self.programs, why="which keeps neighbours busy")
 
     def stress_argv(self, workers: int, folder: str) -> list[str]:
-        """Return the command line of one neighbour on a node, for any load but ``network``."""
+        """Return the command line of one neighbour on a node, for a load that stress-ng makes."""
         argv = ["stress-ng", "--quiet", *_STRESSES[self.load], str(workers)]
         return [*argv, "--temp-path", folder] if folder else argv
 
     def sharing(self, cores_per_node: int) -> dict[str, Scalar]:
-        """Return the neighbours' cores, and the number of promised processors per core."""
+        """Return facts: the neighbours' cores, and the number of promised processors per core.
+
+        The promised processors are those of the node, and one more for each worker of a neighbour.
+        """
         facts: dict[str, Scalar] = {}
         if self.busy:
             cores = ", ".join(map(str, self.cores or ()))
@@ -137,7 +140,7 @@ _TAIL_BYTES = 4096
 def busy_neighbours(
     tenants: Sequence[Nodes], neighbours: Neighbours | None, token: str
 ) -> Iterator[None]:
-    """Keep neighbours busy during the context, and check afterwards that they were."""
+    """Keep neighbours busy during the context, and check afterwards that they were busy."""
     with _working(tenants, neighbours, token) as loads:
         yield
         for load in loads:
@@ -145,7 +148,7 @@ def busy_neighbours(
 
 
 def facts_of(tenants: Sequence[Nodes], neighbours: Neighbours, cores: int) -> dict[str, Scalar]:
-    """Return the facts of the neighbours, with their load while nothing is measured."""
+    """Return the facts of the neighbours; make a short test of their load."""
     facts: dict[str, Scalar] = {"neighbours.count": neighbours.count}
     if neighbours.count:
         facts["neighbours.load"] = neighbours.load
@@ -187,7 +190,7 @@ class _Reading:
 
 
 class _Load:
-    """The load of one neighbour on one node, which reports its own processor time."""
+    """The load of one neighbour on one node; the load reports the processor time that it used."""
 
     def __init__(
         self,
@@ -294,7 +297,7 @@ class _Load:
     def share_since(self, before: _Reading, now: _Reading | None = None) -> float:
         """Return the mean number of processors that the load kept busy since a reading.
 
-        - `now`: the later reading; by default, one is made.
+        - `now`: the later reading; by default, a reading is made by this call.
         """
         now = now or self.read()
         used_s = (now.ticks - before.ticks) * _TICK_S

@@ -1,7 +1,7 @@
 """Descriptions of nodes, and the common instruction set of different nodes.
 
-A job whose ranks run different code measures none of its kinds of node, and its results depend on
-the nodes on which the ranks happen to run.
+If the nodes of a job have different processors, libraries may choose different code on each kind of
+node. The results then describe neither kind of node, and depend on the placement of the ranks.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class CommonSet:
     """The instruction set that all nodes can run.
 
     - `chosen`: the widest set that the native programs may choose.
-    - `lacking`: by the name of each node, the sets that it lacks and another node has.
+    - `lacking`: for each node, by its name, the instruction sets that only other nodes have.
     """
 
     chosen: KernelSet

@@ -1,4 +1,4 @@
-"""The housekeeping of one trial, by scripts on its nodes; a script may serve many nodes."""
+"""The housekeeping of one trial by scripts on nodes; one script may serve several nodes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def house_script() -> str:
 class Housekeeping:
     """The housekeeping of a trial on its nodes.
 
-    - `cores`: number of cores of each node that other programs may also use, by its name.
+    - `cores`: number of cores by name of node, for the nodes that other programs may also use.
     """
 
     talk: NodeChannel
@@ -69,7 +69,7 @@ class Housekeeping:
                 raise PlatformError(f"the node cannot prepare the trial: {reason}", where=node)
 
     def missing(self) -> Iterator[tuple[str, str]]:
-        """Yield each required program that a node's path lacks, as pairs of node and program."""
+        """Yield a pair of node and program for each required program that a node lacks."""
         for node, answers in self.talk.said.items():
             for tool in answers.get("missing", ()):
                 yield node, tool
@@ -91,7 +91,7 @@ class Housekeeping:
         self.talk.wait("stopped", _ORDER_S)
 
     def caveats(self) -> tuple[str, ...]:
-        """Return the disturbances of the trial: stolen processor time, or busy other programs."""
+        """Return caveats about disturbances of the trial: stolen time, or other busy programs."""
         caveats: list[str] = []
         for node, answers in self.talk.said.items():
             readings = [parse_stat(text) for text in answers.get("stat", ())]
@@ -121,7 +121,7 @@ class Housekeeping:
         return Ports(lambda: taken, listens)
 
     def fetch(self, node: str, names: Sequence[str]) -> dict[str, str]:
-        """Return files of the working directory, by name; a missing file is an empty text."""
+        """Return files of the working directory, by name; the text of a missing file is empty."""
         for name in names:
             self.talk.tell_one(node, f"file {name}")
         self.talk.drop("stopped")
@@ -136,7 +136,7 @@ class Housekeeping:
         return texts
 
     def left_out(self, node: str, names: Sequence[str]) -> tuple[str, ...]:
-        """Return descriptions of the parts that fetched files lack."""
+        """Return descriptions of the parts that are missing in fetched files."""
         omissions: list[str] = []
         for line in self.talk.said[node].get("kind", ()):
             name, _, kind = line.partition(" ")
@@ -145,7 +145,7 @@ class Housekeeping:
         return tuple(omissions)
 
     def end(self, timeout_s: float = _ORDER_S) -> None:
-        """End the trial's marked processes and remove its directory, on nodes that still run."""
+        """End the trial's processes, and remove its directory, on the nodes that still run."""
         self.talk.wait("ended", timeout_s, self.talk.tell_living("end"))
 
     def lost(self) -> bool:

@@ -1,9 +1,9 @@
-"""The channel between bareline and a script on some nodes, for one purpose or one trial.
+"""The channel between bareline and a script on some nodes, for one task such as a trial.
 
-A local process (peer) represents one or more nodes: it gets the orders as input, and prints the
-nodes' answers. An answer is a line ``bareline NODE WORD...``; long answers come in pieces (see the
-script ``answers``). bareline does not trust the nodes: the length of their output is limited, and a
-node cannot answer in the name of a node of another process.
+A local process (peer) represents one or more nodes: it reads bareline's orders from its standard
+input, and prints the nodes' answers. An answer is a line ``bareline NODE WORD...``; long answers
+come in pieces (see the script ``answers``). bareline does not trust the nodes: the length of their
+output is limited, and a node cannot answer in the name of a node that another process represents.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Peer:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the process prints nothing more, except for output that is still in the pipe."""
+        """Whether the process has ended; its last output may still be in the pipe."""
         return self._is_silent or self._process.poll() is not None
 
     @property
@@ -74,7 +74,7 @@ class Peer:
         return nodes_text(sorted(self.names))
 
     def take_turn(self) -> None:
-        """Restart the count of the process's output, which is limited."""
+        """Restart the count of the process's output, whose length is limited in each turn."""
         self._left = MOST_SAID_BYTES
         self._pieces.clear()
 
@@ -143,7 +143,8 @@ class Peer:
     def lost(self) -> PlatformError:
         """Return the error of a connection that has ended, with the reason.
 
-        The error is a `NotNow`, since a new process may succeed, unless the output was too long.
+        The error is a `NotNow`, because a new process may succeed. If the output was too long, the
+        error is a plain `PlatformError`.
         """
         self.wait_end(_END_S)
         kind = PlatformError if self.excess else NotNow
@@ -208,7 +209,7 @@ def peer(names: Sequence[str], line: Sequence[str], env: Mapping[str, str]) -> I
 def peers(
     lines: Mapping[tuple[str, ...], Sequence[str]], env: Mapping[str, str]
 ) -> Iterator[tuple[Peer, ...]]:
-    """Start scripts on nodes, and end them with the context, after a moment to clean up."""
+    """Start scripts on nodes; at the end of the context, let the scripts clean up and end."""
     make_room(len(lines))
     with ExitStack() as stack:
         started = [stack.enter_context(peer(names, line, env)) for names, line in lines.items()]
@@ -217,7 +218,7 @@ def peers(
 
 
 def leave_all(peers: Iterable[Peer]) -> None:
-    """End all scripts at the same time, after a moment to clean up."""
+    """Let all scripts clean up at the same time, and end them."""
     leaving = tuple(peers)
     for peer in leaving:
         peer.leave()
@@ -279,7 +280,7 @@ class NodeChannel:
         return tuple(chain.from_iterable(peer.names for peer in living))
 
     def tell_one(self, node: str, order: str) -> None:
-        """Send one node an order, which other nodes of the same process also get."""
+        """Send an order to one node; other nodes of the same process also get the order."""
         for peer in self.peers:
             if node in peer.names:
                 peer.tell(order)
@@ -332,7 +333,7 @@ class NodeChannel:
         return heard
 
     def answer(self, node: str, word: str) -> str:
-        """Return the rest of the first line of a node that begins with a word."""
+        """Return the first line of a node that begins with a word, without this word."""
         answers = self.said[node].get(word)
         if not answers:
             raise PlatformError(

@@ -1,7 +1,7 @@
 """The former name of `bareline.platforms.hosts.layers.container.runtimes`.
 
-Plug-ins under the entry-point group ``bareline.runtimes`` import `Runtime` from this module, which
-earlier documentation named.
+Plug-ins under the entry-point group ``bareline.runtimes`` import `Runtime` from this module,
+because earlier documentation gave its name.
 """
 
 from bareline.platforms.hosts.layers.container.runtimes import (

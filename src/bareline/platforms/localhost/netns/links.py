@@ -1,9 +1,9 @@
 """The links between hosts and switch, by ip(8), tc(8) and ethtool(8), and their rate limits.
 
 A shaper sends packets when a timer of the kernel fires. If timers fire late, a link loses part of
-its rate unless it may save tokens. If a packet costs the machine more time than the link needs to
-carry it, short packets cannot fill the link. Lateness and packet cost differ between machines by an
-order of magnitude, most of all on virtual machines, so both are measured.
+its rate, unless the shaper may send more afterwards. If a packet costs the machine more time than
+the link needs to carry it, short packets cannot fill the link. Both the lateness and the cost of a
+packet are measured, because they differ between machines by an order of magnitude.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Pace:
 
 
 def timer_lateness_s() -> float:
-    """Return how late a timer of this machine fires, in s: the median of a hundred short sleeps.
+    """Return the lateness of this machine's timers, in s: the median of a hundred short sleeps.
 
     During the measurement, the kernel does not merge this thread's timers with other timers (by
     default it does so within 50 us).
@@ -94,7 +94,7 @@ def timer_lateness_s() -> float:
 
 
 def carried_bits_per_s(allocation: Allocation) -> float | None:
-    """Return the rate of a TCP stream between two hosts, the better of two short streams."""
+    """Return the rate of a TCP stream between two hosts: the higher rate of two short streams."""
     to = ("{server_host}", "{server_port}", "0.15")
     command = Command(
         argv=(sys.executable, "-I", "-c", _SENDER, *to),
@@ -110,12 +110,12 @@ def carried_bits_per_s(allocation: Allocation) -> float | None:
 def choose_packet(
     shortest: int, longest: int, rate_bits_per_s: int, carried: Callable[[int], float | None]
 ) -> tuple[int, float | None]:
-    """Return the shortest packet with which a link carries its rate, and the carried rate.
+    """Return the shortest packet with which a link reaches its rate limit, and the reached rate.
 
-    - `carried`: sets the link's largest packet, in bytes, and returns the carried rate.
+    - `carried`: sets the link's largest packet, in bytes, and returns the reached rate.
 
     Longer packets let small messages exceed the rate of the link. The packet length is therefore
-    only doubled as long as the carried rate increases.
+    only doubled as long as the reached rate increases.
     """
     packet = shortest
     reached = carried(shortest)
@@ -223,8 +223,8 @@ def shape(
 def packet_range(rate_bits_per_s: int, mtu: int, offloads: bool | None) -> tuple[int, int]:
     """Return the lower and upper limit for the largest packet of a limited link, in bytes.
 
-    By default, a packet is at most so long that the link carries it in the time of one frame at 1
-    Gb/s, or of five frames if the machine is slow.
+    By default, the time of the largest packet on the link is at most that of one full frame at 1
+    Gb/s (lower limit) or of five full frames (upper limit, for a slow machine).
     """
     frame = mtu + _FRAME_BYTES
     if offloads is not None:
@@ -244,9 +244,10 @@ def shaper_lines(
 
     - `packet`: the largest packet, in bytes.
 
-    The token bucket (tbf) segments packets that are larger than its saved tokens, which reduces the
-    rate. It must therefore save more than the largest packet. htb lets the packet pass and waits
-    longer afterwards. Tokens that are saved during a pause compensate for late timers.
+    The token bucket (tbf) splits packets that are larger than its saved tokens, and the splitting
+    reduces the rate. The bucket must therefore save tokens for more than the largest packet. htb
+    lets the packet pass and waits longer afterwards. Tokens that are saved during a pause
+    compensate for late timers.
     """
     rate_bytes_per_s = rate_bits_per_s / 8
     saved = round(rate_bytes_per_s * min(max(lateness_s, _LEAST_SAVED_S), _MOST_SAVED_S))

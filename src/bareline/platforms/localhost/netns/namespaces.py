@@ -1,7 +1,8 @@
 """The namespaces of the switch and of the hosts, and command lines to run programs in them.
 
-No namespace has a name or a mount outside. The switch is the init of a process namespace, and every
-host's namespaces are inside it, so that all hosts and links end with the switch. See `holder`.
+The namespaces have no names and no mount points outside. The switch is the init of a process
+namespace, and every host's namespaces are inside it, so that all hosts and links end with the
+switch. See `holder`.
 """
 
 from __future__ import annotations
@@ -46,13 +47,16 @@ _TOOLS = ("unshare", "nsenter", "mount", "hostname", "ip", "tc", "taskset", "eth
 
 
 class Privilege(Enum):
-    """The right by which namespaces are made: root's, or a user namespace."""
+    """The right by which namespaces are made: that of root, or that of a user namespace."""
 
     ROOT = "root"
     USER_NAMESPACE = "user namespace"
 
     def option(self, option: str) -> list[str]:
-        """Return ``--user`` and an option of it for a program; empty without a user namespace."""
+        """Return ``--user`` and a further option of unshare or nsenter for a user namespace.
+
+        The list is empty if no user namespace is used.
+        """
         return ["--user", option] if self is Privilege.USER_NAMESPACE else []
 
 
@@ -60,7 +64,7 @@ class Privilege(Enum):
 class Namespaces:
     """The namespaces of the switch or of a host.
 
-    - `pid_in_switch`: number of their process, as the switch sees it.
+    - `pid_in_switch`: number of the namespaces' process in the switch's process namespace.
     """
 
     pid: int
@@ -68,7 +72,7 @@ class Namespaces:
     privilege: Privilege
 
     def enter(self, argv: Sequence[str]) -> list[str]:
-        """Return the command line that runs a program in the namespaces, from outside of all."""
+        """Return the command line by which bareline runs a program in the namespaces."""
         kinds = [*self.privilege.option("--preserve-credentials"), *_KINDS]
         return [tool("nsenter"), f"--target={self.pid}", *kinds, "--", *argv]
 
@@ -92,13 +96,13 @@ class Namespaces:
         return Path(f"/proc/{self.pid}/ns/net").exists()
 
     def enter_from_switch(self, argv: Sequence[str]) -> list[str]:
-        """Return the command line that runs a program in the namespaces, from inside the switch."""
+        """Return the command line by which a process in the switch runs a program there."""
         return [tool("nsenter"), f"--target={self.pid_in_switch}", *_KINDS, "--", *argv]
 
 
 @cache
 def find_privilege() -> Privilege:
-    """Return by which right namespaces can be made here; it is tried once."""
+    """Return the right by which namespaces can be made here; the test is made once."""
     for name in _TOOLS:
         tool(name)
     order = [Privilege.ROOT] if os.geteuid() == 0 else []

@@ -40,15 +40,15 @@ class NetnsOptions(LocalhostOptions):
       ``tbf``, the simple token bucket, lets two packets exceed the rate after every pause.
     - `mtu`: largest packet of the links, in bytes.
     - `offloads`: whether the links accept packets of up to 64 KiB, as a NIC with segmentation
-      offload does. By default, a limited link only accepts packets that it carries in 12 us,
-      because a single packet is not limited, or longer packets (up to 60 us) if this machine
-      otherwise cannot fill the link.
+      offload does. By default, a limited link accepts packets that it carries in 12 us, because the
+      shaper does not limit a single packet. If this machine cannot fill the link with such packets,
+      packets of up to 60 us are accepted.
     - `transport`: ``auto`` (TCP between hosts, shared memory inside a host) or ``tcp``
       (everywhere).
-    - `cores`: numbers of the cores that are divided among the hosts; by default all that this
+    - `cores`: numbers of the cores that are divided among the hosts; by default all cores that this
       process may use. Every host is pinned to its own cores.
-    - `filesystem`: a file system that is mounted for the trials only, which then work on it. All
-      hosts see the same file system, whose own files are in `io_folder`.
+    - `filesystem`: a file system on which trials work; it is mounted for the trials only. All hosts
+      use the same file system. Its own files are in `io_folder`.
     """
 
     hosts: Annotated[int, Field(ge=2, le=16)] = 2

@@ -87,7 +87,7 @@ class NetnsAllocation(LocalhostAllocation):
     def helpers_s(self) -> float | None:
         """Return the processor time of detached daemons, in s.
 
-        Programs that entered a namespace from outside are counted with their parent processes.
+        Programs that bareline starts in a namespace are not included: they count as its children.
         """
         return sum(orphans_s(holder.pid) for holder in (self._switch, *self._hosts))
 
@@ -128,7 +128,7 @@ class NetnsAllocation(LocalhostAllocation):
             place.run_checked(["sh", "-c", f"cat >{_AGENT} && chmod 755 {_AGENT}"], lines)
 
     def pace_links(self, rate: int) -> None:
-        """Limit the links, with packets as short as this machine allows, and measure their rate."""
+        """Limit the links' rate, choose the shortest packets that reach it, and measure it."""
         options = self._options
 
         def carried(packet: int) -> float | None:
@@ -260,7 +260,7 @@ class NetnsPlatform(LocalhostPlatform[NetnsOptions]):
 def _mount_over(
     chosen: object, switch: Namespaces, peers: Sequence[MountingNode], folder: Path, below: Path
 ) -> Mounted | None:
-    """Mount the file system of the hosts; also in the switch, in which launchers start."""
+    """Mount the file system in the hosts, and in the switch, from which launchers start."""
     match chosen:
         case Gluster():
             more = (switch.run,)

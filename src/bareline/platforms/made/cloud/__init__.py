@@ -1,1 +1,1 @@
-"""Instances of a cloud: creation, waiting, repair, and a removal that forgets no instance."""
+"""Instances of a cloud: creation, waiting, repair, and the removal of all instances."""

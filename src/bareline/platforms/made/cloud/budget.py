@@ -16,14 +16,14 @@ from bareline.vocabulary.units import HOUR_S, count
 class CloudOptions(ReachedOptions):
     """Options of a platform of cloud instances, in addition to `ReachedOptions`.
 
-    - `instances`: number of instances, each a node.
+    - `instances`: number of instances; each instance is a node.
     - `user`: name of the user for logins; the instances' cloud-init accepts the generated key.
     - `jump`: a host through which ssh reaches the instances.
     - `attempts`: how often bareline tries to create an instance before the platform fails.
     - `active_s`: time limit in s until an instance runs.
     - `reach_s`: time limit in s until a running instance answers over ssh.
-    - `max_instances`: limit for the number of instances that one `run` or `continue` creates, with
-      replacements; unlimited by default.
+    - `max_instances`: limit for the number of instances that one `run` or `continue` creates,
+      including replacements for failed instances; unlimited by default.
     - `max_hours`: limit for the sum of the hours of all instances in one `run` or `continue`.
     """
 
@@ -84,7 +84,7 @@ class Budget:
             self._made[instance] = (since, self._clock())
 
     def see(self) -> None:
-        """Check that hours are left.
+        """Check that the budget has hours left.
 
         Raises TimeUp: no hours are left; the run then ends and removes its instances.
         """

@@ -1,4 +1,4 @@
-"""A group of instances: started at the same time, replaced if they fail, removed together."""
+"""A group of instances that start at the same time and are replaced if they fail."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Access:
         self.addresses: dict[str, str] = {}
 
     def lead(self, addresses: Mapping[str, str]) -> None:
-        """Write the ssh configuration in which the instances' names lead to their addresses."""
+        """Write the ssh configuration that maps the instances' names to their addresses."""
         self.addresses = dict(addresses)
         text = self._config(str(self._folder))
         if self._options.jump:
@@ -71,7 +71,7 @@ class Access:
         )
 
     def user_data(self, name: str) -> str:
-        """Return an instance's user data for cloud-init: its name, its host key, its users."""
+        """Return the user data for cloud-init: the instance's name, host key and users."""
         keys = self.keys
         user = self._options.user
         public = keys.client_public.strip()
@@ -113,8 +113,8 @@ class Access:
 class Member:
     """A member of the group, with its present instance.
 
-    - `active_s`: time in s until the instance ran.
-    - `reach_s`: time in s from then until it answered.
+    - `active_s`: time in s from the request to the moment when the instance ran.
+    - `reach_s`: time in s from that moment to the instance's first answer over ssh.
     """
 
     name: str
@@ -126,7 +126,7 @@ class Member:
 
     @property
     def thing(self) -> CloudResource:
-        """The resource of the cloud that is the instance."""
+        """The instance as a resource of the cloud."""
         return self.things[-1]
 
     @property

@@ -1,4 +1,4 @@
-"""The journal of a bareline process's cloud resources, from which they are removed after a kill.
+"""Journals of the cloud resources of bareline processes, for the removal after a kill.
 
 Each resource is recorded before it is requested. A process that is killed at any moment therefore
 leaves a journal of all resources that it can have left in the cloud. The names of resources contain
@@ -49,12 +49,12 @@ class JournalState:
     """The content of a journal file.
 
     - `owner`: mark of the process that wrote the journal.
-    - `kind`, `platform`: the platform's type and name.
+    - `kind`, `platform`: the type of the platform, and its name.
     - `account`: the data for a new connection to the cloud, without any secret.
     - `things`: the requested resources that are not known to be gone, by name, in the order of the
       requests.
-    - `asked_at`, `up_since`: times of requests, and start times of existing instances, in s since
-      the epoch.
+    - `asked_at`: the time of each request, in s since the epoch, by name of the resource.
+    - `up_since`: the time when each existing resource was made, in s since the epoch, by name.
     """
 
     owner: str
@@ -77,7 +77,7 @@ class JournalState:
         return [name for name in instances if name in self.up_since]
 
     def may_appear(self, thing: CloudResource, now: float) -> bool:
-        """Return whether a missing resource may still appear: its request had no answer."""
+        """Return whether a missing resource may still appear, because its request is recent."""
         return not thing.id and now < self.asked_at[thing.name] + SETTLED_S
 
     def take(self, entry: Mapping[str, Any]) -> None:
@@ -153,7 +153,7 @@ class Journal:
         self._add("gone", thing.name)
 
     def close(self) -> None:
-        """Close the journal; it is removed if no resource is left, and else kept for `remains`."""
+        """Close the journal; remove its file if no resource is left, else keep it for `clean`."""
         os.close(self._file)
         if not self.story.things:
             self.path.unlink(missing_ok=True)
@@ -162,8 +162,8 @@ class Journal:
 def read_journal(path: Path) -> JournalState | None:
     """Read a journal; None if its first line was never written.
 
-    An incomplete line belongs to a request that was not sent, and is left out. Complete lines may
-    follow it, if the process could write again.
+    An incomplete line is left out: its request was not sent. Complete lines may follow such a line,
+    if the process could write again.
     """
     entries = _entries(path)
     try:
@@ -211,7 +211,7 @@ def remove(
 ) -> list[CloudResource]:
     """Remove resources, and wait until they are gone; return the resources that existed.
 
-    - `things`: the resources in the order of creation; one without an id is found by its name.
+    - `things`: the resources in the order of creation; without an id, the name identifies one.
     """
     present: list[CloudResource] = []
     for thing in things:
@@ -288,7 +288,7 @@ def _accounts_file(cache: Path) -> Path:
 
 
 def _remembered(path: Path) -> list[Any]:
-    """Return the entries of the file of accounts; empty if it cannot be read."""
+    """Return the entries of the file of accounts; empty if the file cannot be read."""
     with suppress(OSError, ValueError):
         entries = json.loads(path.read_text(encoding="utf-8"))
         if isinstance(entries, list):
@@ -297,7 +297,7 @@ def _remembered(path: Path) -> list[Any]:
 
 
 def _accounts(cache: Path, kind: str) -> Iterator[dict[str, str]]:
-    """Yield each account of a kind of cloud that was used or has a journal, once."""
+    """Yield each account of a kind of cloud once, if the account was used or has a journal."""
     entries = _remembered(_accounts_file(cache))
     entries += [{"kind": story.kind, "account": story.account} for _, story in journals(cache)]
     seen = []
@@ -319,8 +319,8 @@ def clean(
     """Remove the leftovers of killed bareline processes in clouds of a kind.
 
     Return a line for each leftover. Resources of other bareline processes, machines and users stay.
-    The record of an account without a journal is removed after this check, even if the cloud did
-    not answer.
+    If an account has no journal, its record is removed after this check, even if the cloud did not
+    answer.
     """
     removed: list[str] = []
     for account in _accounts(cache, kind):

@@ -1,4 +1,4 @@
-"""Requests to OpenStack through openstacksdk: options, and the meaning of refusals."""
+"""Options of OpenStack platforms, connections by openstacksdk, and the meaning of its errors."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Port(BaseModel):
     """A network port that each instance has.
 
     - `network`: name or id of the port's network.
-    - `vnic_type`: the device behind the port: ``normal`` a virtual adapter, ``direct`` a function
-      of an SR-IOV adapter, further types as in Neutron.
+    - `vnic_type`: the device behind the port: ``normal`` (a virtual adapter), ``direct`` (a
+      function of an SR-IOV adapter), or another type that Neutron has.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -53,9 +53,11 @@ class OpenStackOptions(CloudOptions):
 
     - `cloud`: name of the cloud in the user's ``clouds.yaml``, which has the credentials.
     - `region`: a region of the cloud.
-    - `image`, `flavor`: their names or ids.
-    - `ports`: networks on which each instance has a port, as names or with ``vnic_type``; ssh uses
-      the first network. By default, the project's only network.
+    - `image`: name or id of the image.
+    - `flavor`: name or id of the flavor.
+    - `ports`: the network ports of each instance. A port is the name of a network, or a table with
+      the keys of `Port`. ssh uses the first port. By default, an instance has one port, on the
+      project's only network.
     - `security_groups`: names or ids of security groups for every port; by default, the project's
       default group.
     - `placement`: policy of a server group that is made for the instances.
@@ -94,7 +96,7 @@ def known_clouds() -> list[str]:
 
 
 def must_know(cloud: str, hint: str) -> None:
-    """Check that ``clouds.yaml`` has the cloud.
+    """Check that ``clouds.yaml`` contains a cloud.
 
     - `hint`: the next step in the error message if ``clouds.yaml`` has no cloud at all.
     """
@@ -142,7 +144,8 @@ def _knock(cloud: str) -> None:
 def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
     """Turn errors of a cloud, or of the connection to it, into errors of bareline.
 
-    - `conflict_is_busy`: whether a conflict of this request ends without action.
+    - `conflict_is_busy`: whether HTTP status 409 (conflict) is raised as `Busy`, because the same
+      request may succeed later.
 
     Raises ToolMissing: the SDK is not installed.
     Raises Busy: the same request may succeed later.

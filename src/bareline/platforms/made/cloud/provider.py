@@ -1,4 +1,4 @@
-"""The interface of a cloud, the kinds of its errors, and the pauses between retries."""
+"""The interface of a cloud, the errors that a cloud may raise, and the pauses between retries."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class QuotaReached(PlatformError):
 class CloudResource:
     """A resource in a cloud that bareline has created or will create.
 
-    `kind` is `INSTANCE` or a word of the provider; `name` contains the mark of the process that
-    made the resource.
+    - `kind`: `INSTANCE`, or the provider's word for another kind of resource.
+    - `name`: contains the mark of the process that made the resource.
     """
 
     kind: str
@@ -111,8 +111,8 @@ class AccountCleaner(Protocol):
 class Provider(AccountCleaner, Protocol):
     """The interface that creates the instances of a platform.
 
-    Every method may raise `Busy`, after which the call is repeated, and `QuotaReached`. The
-    creation of an instance may raise `NoRoom`. Any other `PlatformError` is final.
+    Every method may raise `QuotaReached`, or `Busy`, after which the call is repeated. The creation
+    of an instance may raise `NoRoom`. Any other `PlatformError` is final.
     """
 
     def check(self, instances: int) -> None:
@@ -139,12 +139,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class BackOff:
-    """Pauses between retries that double up to a maximum, within a limit for their sum.
+    """The pauses between retries: each pause is twice the last one, up to a maximum.
 
-    - `most_s`: limit for the sum of all pauses; a pause that the cloud requests is respected if it
-      fits.
-    - `waits_for_silent`: whether a request without any answer is repeated; mostly no server exists
-      then.
+    - `most_s`: limit for the sum of all pauses, which include the pauses that the cloud requests.
+    - `waits_for_silent`: whether a request that got no answer at all is repeated. No answer mostly
+      means that no server exists.
     """
 
     first_s: float = 1.0
@@ -153,11 +152,11 @@ class BackOff:
     waits_for_silent: bool = True
 
     def own_s(self, failures: int) -> float:
-        """Return the pause after a number of failures, without regard to the cloud's request."""
+        """Return the pause after a number of failures if the cloud requests no other pause."""
         return min(self.first_s * 2.0 ** (failures - 1), self.longest_s)
 
     def pause_s(self, failures: int, waited_s: float, asked_s: float | None) -> float | None:
-        """Return the pause after a number of failures; None to give up.
+        """Return the pause after a number of failures; None if the pauses would exceed `most_s`.
 
         - `asked_s`: the pause that the cloud requests.
         """

@@ -1,4 +1,4 @@
-"""Guests in use, of the measured tenant and of the neighbours, and their commands and jobs."""
+"""Guests in use, for the measured tenant or a neighbour, and commands and jobs in the guests."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class VmAllocation(RemoteAllocation):
     rebuilt.
 
     - `server`: the separate guest that serves files to the guests, if there is one.
-    - `native`: returns the host's folder of native programs, built with the same MPI library.
-    - `doubts`, `about`: caveats of all measurements in the guests, and facts of the guests'
-      definition.
+    - `native`: returns the host's folder of native programs for the guests' MPI library.
+    - `doubts`: caveats of all measurements in the guests.
+    - `about`: facts of the guests' definition.
     - `events`: sentences about events of guests, to which the fleet appends.
     """
 
@@ -135,7 +135,8 @@ class VmAllocation(RemoteAllocation):
     def judge_storage(self, storage: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
         """Check the free space of a folder, and return the caveats of its storage.
 
-        QEMU may bypass the host's page cache; a shared folder never does.
+        A guest's disk may bypass the host's page cache, and then the caveat ``host-cache`` is left
+        out. A shared folder always uses this cache.
         """
         caveats = super().judge_storage(storage, folder, needed_bytes)
         if self._is_shared(folder) or self.options.disk.cache not in ("none", "directsync"):
@@ -175,7 +176,7 @@ class VmAllocation(RemoteAllocation):
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Return a context in which the death or hang of a guest is told from a failed trial."""
+        """Return a context that detects the death or hang of a guest during a trial."""
         self._over = threading.Event()
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._watcher.start()
@@ -195,7 +196,7 @@ class VmAllocation(RemoteAllocation):
         self._watcher.join()
 
     def _watch(self) -> None:
-        """Cut the connection to a guest whose machine ends; ssh does not notice that end."""
+        """Cut the connection to a guest whose machine ends, because ssh does not notice the end."""
         while not self._over.wait(0.5):
             dead = [guest for guest in self._needed if not self.fleet.runs(guest)]
             if dead:
@@ -203,9 +204,9 @@ class VmAllocation(RemoteAllocation):
                 return
 
     def _reconnect_without(self, dead: Sequence[Guest]) -> None:
-        """Renew all connections after guests died; the trial is over.
+        """Renew all connections after guests died, which ends the trial.
 
-        The remaining guests still wait for answers of the dead guests.
+        Without this, the remaining guests would still wait for answers of the dead guests.
         """
         for guest in self._needed:
             self.access.disconnect(guest.name)
@@ -281,7 +282,7 @@ class VmAllocation(RemoteAllocation):
         return processor_s(tuple(self._pids.values()))
 
     def _find_process(self, guest: Guest) -> None:
-        """Find the process of a guest, if it is unknown or has ended."""
+        """Find the process of a guest, if the known process has ended or no process is known."""
         pid = self._pids.get(guest.name)
         if pid is not None and Path(f"/proc/{pid}").exists():
             return

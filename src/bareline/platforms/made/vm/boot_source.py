@@ -51,7 +51,7 @@ BootSource = Callable[[Guest, Path], tuple[Path, Boot | None, Path | None]]
 def built_medium(
     image: AutoImage, options: VmOptions, guests: Sequence[Guest], keys: Keys, *, emulated: bool
 ) -> BootSource:
-    """Return the boot source of guests with bareline's image, with an initramfs for each."""
+    """Return the boot source of guests with bareline's image, and an initramfs for each guest."""
     common = first_files(image, _modules_for(options))
     words = [f"root={'/dev/vda' if options.disk.bus == 'virtio' else '/dev/sda'}", ARGUMENTS]
     if emulated:
@@ -98,11 +98,13 @@ def _modules_for(options: VmOptions) -> Iterator[str]:
 
 
 def counter_argument(cpuinfo: str) -> list[str]:
-    """Return the kernel argument with the time stamp counter's rate, which is then not measured.
+    """Return the kernel argument that sets the rate of the time stamp counter.
+
+    The guest kernel then does not measure the rate. On a busy host, it sometimes measures a
+    multiple of the true rate.
 
     QEMU's emulated processor passes the host's counter on. A constant counter's rate in MHz is half
-    the host's BogoMIPS. On a busy host, the guest kernel sometimes measures a multiple of the true
-    rate.
+    the host's BogoMIPS.
     """
     if " constant_tsc " not in cpuinfo.replace("\n", " "):
         return []
@@ -113,7 +115,7 @@ def counter_argument(cpuinfo: str) -> list[str]:
 def cloud_medium(
     image: Image, options: VmOptions, guests: Sequence[Guest], keys: Keys
 ) -> BootSource:
-    """Return the boot source of guests with the user's image, which cloud-init configures as nodes.
+    """Return the boot source of guests with the user's image; cloud-init makes them nodes.
 
     References
     ----------

@@ -41,8 +41,8 @@ class Guest:
     - `index`: position among all guests of the host, from 0.
     - `tenant`: number of the guest's tenant, from 0; `SERVER` for the file server.
     - `address`: address on the measured network.
-    - `management_address`: address for bareline's connections; it only differs from `address` if
-      the measured NIC belongs to the host.
+    - `management_address`: address for bareline's connections. It differs from `address` if the
+      measured NIC is attached to the host's own interfaces.
     """
 
     index: int
@@ -128,7 +128,7 @@ def moved(definition: str, *, disk: Path, initrd: Path, console: Path) -> str:
 
 
 def pool_xml(device: str) -> str:
-    """Return the definition of a network of a physical function's free virtual functions."""
+    """Return the definition of a network whose ports are free virtual functions of a NIC."""
     forward = element("forward", element("pf", dev=device), mode="hostdev", managed="yes")
     return written(element("network", element("name", POOL), forward))
 
@@ -323,7 +323,7 @@ def _drive(file: str, name: str, bus: str, *more: ET.Element, **driver: object) 
 
 
 def share_tag(number: int) -> str:
-    """Return the name under which a guest mounts a shared folder of a virtual device."""
+    """Return the mount tag of a shared folder, by which a guest finds the virtual device."""
     return f"share{number}"
 
 

@@ -65,7 +65,7 @@ TARGET = "/mnt/bareline"
 
 
 def with_share(options: VmOptions, source: Path) -> VmOptions:
-    """Return options with the shared folder of the file system, if that is on the host."""
+    """Return options to which the shared folder is added, if the file system is on the host."""
     share = partial(SharedFolder, source=str(source), target=TARGET)
     match options.filesystem:
         case Virtiofs() as chosen:

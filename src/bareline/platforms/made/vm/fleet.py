@@ -36,7 +36,7 @@ _CLOCK_TOLERANCE = 1.5
 
 @dataclass(eq=False)
 class GuestFleet:
-    """All guests of a platform, with the neighbours' guests.
+    """All guests of a platform, including the neighbours' guests.
 
     - `equip`: prepares a new enclosure of namespaces for guests, e.g. the exports of shared
       folders.
@@ -183,9 +183,9 @@ class GuestFleet:
     def _wrong_clock(self, guest: Guest) -> str:
         """Return a description if a guest's clock does not run as fast as the host's, else "".
 
-        A kernel that measures its time stamp counter while the host is busy may be wrong by a
-        multiple, and then every time that a benchmark reports is wrong. The first measured interval
-        is short and costs nothing; if it looks wrong, a longer interval decides.
+        A kernel that measures its time stamp counter while the host is busy may get a multiple of
+        the true rate. Every time that a benchmark reports is then wrong. The first measurement
+        needs no pause; if it shows a wrong rate, a longer measurement decides.
         """
         guest_s = float(self._reports[guest.name]["now_s"])
         host_s = self._ready_at[guest.name]
@@ -229,7 +229,7 @@ class GuestFleet:
     # Being up ----------------------------------------------------------------------------------
 
     def runs(self, guest: Guest) -> bool:
-        """Return whether the guest's machine exists and has not crashed; it takes 1 ms."""
+        """Return whether the guest's machine exists and has not crashed; the check takes 1 ms."""
         domain = self._domains.get(guest.name)
         if domain is None:
             return False

@@ -1,8 +1,9 @@
 """A guest: its identity, its connection, its settings, and its report when it is up.
 
-A handshake takes an emulated processor most of a second, so every command uses the connection that
-was opened when the guest came up. The local end of that connection is in the guests' network; ssh
-clients only need its socket.
+An ssh handshake takes most of a second on an emulated processor, so every command uses the
+connection that was opened when the guest came up. The process that opened the connection runs in
+the guests' network namespace. Later ssh clients run outside of it, and use the connection by a
+socket file.
 """
 
 from __future__ import annotations
@@ -75,9 +76,9 @@ class GuestAccess:
     def connect(self, name: str) -> str:
         """Open the connection to a guest; return the reason of a failure, or "".
 
-        A guest that refuses the connection is up, and its ssh server is about to start: a system
-        with its own init starts the server at the same time as the program that reports the guest
-        as ready.
+        The connection is tried again while the guest refuses it. The init of a cloud image starts
+        the ssh server at the same time as the program that reports the guest as ready, so the
+        server may be later.
         """
         deadline = time.monotonic() + _REFUSED_S
         while reason := self._connect(name):
@@ -150,7 +151,7 @@ MANAGEMENT_SUBNET = "10.94.6"
 def make_guests(
     options: VmOptions, nodes: int, identity: Callable[[str], str] | None = None
 ) -> list[Guest]:
-    """Return the guests of all tenants, `nodes` for each, and that of the file server.
+    """Return `nodes` guests for each tenant, and the guest of the file server if there is one.
 
     - `identity`: returns a UUID for a guest's name.
     """
@@ -167,7 +168,7 @@ def make_guests(
 
 
 def _make_guest(nic: Nic, index: int, tenant: int, name: str, guest_uuid: str) -> Guest:
-    """Return a guest with its addresses, whose last part is 11 + `index`."""
+    """Return a guest; 11 + `index` is the last part of its addresses."""
     last = 11 + index
     address = f"{nic.subnet}.{last}"
     management_mac = None
@@ -302,7 +303,7 @@ def read_ready(console: str) -> dict[str, str] | None:
 
 
 def read_failure(console: str) -> str:
-    """Return the failure that a guest reported; "" if none."""
+    """Return the failure that a guest reported; "" if the guest reported no failure."""
     signs = {
         r"(?m)^bareline-failed (.+)\n": "",
         r"Kernel panic - not syncing: (.+)\n": "its kernel gave up: ",

@@ -63,11 +63,12 @@ class Cpu(GuestPart):
     - `count`: virtual processors of each guest; by default the host's cores divided evenly.
     - `model`: ``auto`` (host passthrough, or everything that QEMU can emulate),
       ``host-passthrough``, ``host-model``, ``maximum``, or a named model such as ``Nehalem``.
-    - `sockets`, `threads`: topology of the processor; the number of cores follows from `count`.
-      With ``threads = 2`` the guest sees SMT.
-    - `pin`: processors of the host for each virtual processor, guest after guest; ``"spread"``
-      gives each virtual processor its own core, ``"none"`` leaves the choice to the host's
-      scheduler.
+    - `sockets`: number of sockets.
+    - `threads`: threads of each core; with 2, the guest sees SMT. The number of cores follows from
+      `count`.
+    - `pin`: ``"spread"`` (each virtual processor has its own core), ``"none"`` (the host's
+      scheduler chooses), or a list: the host's processors for each virtual processor of the first
+      guest, then of the next guest, and so on.
     - `emulator_pin`: processors of the host for QEMU's own threads.
     """
 
@@ -96,7 +97,7 @@ class Cpu(GuestPart):
 
     @property
     def mode(self) -> str:
-        """The mode of the processor's choice in libvirt; ``custom`` for a named model."""
+        """The processor's attribute ``mode`` for libvirt; ``custom`` for a named model."""
         if self.model in ("auto", "host-passthrough", "host-model", "maximum"):
             return self.model
         return "custom"
@@ -136,7 +137,7 @@ class GuestClock(GuestPart):
     """The clocks of the guest.
 
     - `source`: clock source of the guest's kernel; ``auto`` leaves the choice to the kernel.
-    - `tsc`: whether the guest reads the real time stamp counter, or an emulated one.
+    - `tsc`: whether the guest reads the processor's time stamp counter or an emulated counter.
     - `hpet`: whether the guest has a high-precision event timer as a fallback.
     """
 
@@ -155,7 +156,7 @@ class Disk(GuestPart):
     """The guest's disk, a copy-on-write layer over the image.
 
     - `bus`: the kind of device that the guest sees.
-    - `cache`: the host's caching: ``none`` bypasses the host's page cache.
+    - `cache`: mode of the host's caching; ``none`` bypasses the host's page cache.
     - `io`: how QEMU reads and writes; ``native`` needs ``cache = "none"`` or ``"directsync"``.
     - `iothread`: whether a separate thread serves the disk (virtio and scsi).
     - `discard`: whether freed blocks are returned to the host.
@@ -189,7 +190,7 @@ class SharedFolder(GuestPart):
       over the virtual network.
     - `read_only`: whether guests may only read.
     - `cache`: mode of ``virtiofs``'s caching in guests; by default virtiofsd decides.
-    - `options`: mount options in guests, which replace bareline's.
+    - `options`: mount options in guests; they replace the options that bareline would use.
     """
 
     source: str
@@ -217,12 +218,13 @@ class SharedFolder(GuestPart):
 
 
 class Image(GuestPart):
-    """A guest image of the user's own.
+    """A guest image that the user provides.
 
     - `path`: a cloud image (qcow2 or raw) that cloud-init sets up.
-    - `format`: format of the image; by default found from the file.
-    - `kernel`, `initrd`, `kernel_args`: boot this kernel directly instead of the image's boot
-      loader.
+    - `format`: format of the image; by default, the format that the file's content shows.
+    - `kernel`: a kernel that is booted directly, instead of the image's boot loader.
+    - `initrd`: the initramfs of `kernel`.
+    - `kernel_args`: the command line of `kernel`.
     """
 
     path: str

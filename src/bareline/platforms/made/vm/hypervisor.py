@@ -1,7 +1,8 @@
-"""A separate libvirt daemon in its own namespaces, of which nothing outlives bareline.
+"""A separate libvirt daemon in new namespaces; all its processes end with bareline.
 
-The namespaces (the enclosure) are of processes (their end ends all guests), mounts (the daemon's
-folders are not the system's), and, unless guests use an adapter of the host, network.
+The namespaces together are called the enclosure. The process namespace ends all guests when it
+ends. The mount namespace gives the daemon folders of its own. If no guest uses an adapter of the
+host, there is also a network namespace.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ stdio_handler = "file"
 
 
 def import_libvirt() -> Any:
-    """Return the module ``libvirt`` without its printed errors, which also come as exceptions."""
+    """Return the module ``libvirt``, which then raises errors without also printing them."""
     try:
         import libvirt
     except ImportError as error:
@@ -66,7 +67,8 @@ class Hypervisor:
     """The libvirt daemon in its enclosure of namespaces; a context manager.
 
     - `folder`: private to this daemon; short, because a socket's path has at most 107 characters.
-    - `cache_folder`: libvirt's cache of QEMU's capabilities, whose detection takes a second.
+    - `cache_folder`: folder of libvirt's cache. It contains QEMU's capabilities, because their
+      detection takes a second.
     - `own_network`: whether bridge and guests are in a separate network namespace.
     """
 
@@ -104,7 +106,7 @@ class Hypervisor:
 
     @property
     def pid(self) -> int:
-        """Number of the enclosure's process 1, as the host counts."""
+        """Process number, on the host, of the enclosure's first process."""
         assert self._popen is not None
         number = self._popen.pid
         children = Path(f"/proc/{number}/task/{number}/children").read_text(encoding="ascii")
@@ -126,7 +128,7 @@ class Hypervisor:
         return [*line, "--", *argv]
 
     def last_words(self) -> str:
-        """Return the last output of the enclosure."""
+        """Return a hint with the last output of the enclosure's processes."""
         with contextlib.suppress(OSError):
             log = (self.folder / "enclosure.log").read_text(errors="replace").strip()
             if log:
@@ -198,7 +200,7 @@ class Hypervisor:
         return False
 
     def restart(self) -> None:
-        """Make a new enclosure in place of an ended one, whose guests are gone."""
+        """Make a new enclosure after the old enclosure has ended; its guests are gone."""
         self.stop()
         for path in self.folder.iterdir():
             if path.name in _OF_ENCLOSURE or path.name.startswith("libvirt-"):

@@ -71,7 +71,7 @@ class AutoImage:
 
 @dataclass(frozen=True, slots=True)
 class _Recipe:
-    """The identity of an image, by which the same list of packages is built only once."""
+    """The identity of an image: an image with the same list of packages is built only once."""
 
     archive: Archive
     packages: tuple[str, ...]
@@ -96,7 +96,7 @@ def built_image(
 ) -> AutoImage:
     """Return the image for this host, with additional packages `further`.
 
-    It is built if the cache has no complete image.
+    The image is built if the cache has no complete image.
     """
     require(*IMAGE_TOOLS, why="which builds guest images", where='image = "auto"')
     recipe = _recipe(tuple(sorted(set(further) - set(PACKAGES))), release, cache_folder)
@@ -197,10 +197,10 @@ _REAL = re.compile(r"linux-image-[^ ,|(]*\d[^ ,|(]*")
 def with_kernel(image: AutoImage, choice: str, modules: str | None, cache: Path) -> AutoImage:
     """Return the image with another kernel and no other change.
 
-    - `choice`: path of a kernel, or name of a package of the host's release, or of another release
-      as apt writes it: ``linux-image-amd64/bullseye``.
-    - `modules`: folder of the modules, for a kernel given as a path; by default that of its
-      version.
+    - `choice`: path of a kernel, or name of a package of the host's release. A package of another
+      release is written ``linux-image-amd64/bullseye``, as for apt.
+    - `modules`: folder of the modules, for a kernel that is given as a path; by default the
+      system's folder for the kernel's version.
     """
     folder = cache / "vm" / "kernels"
     folder.mkdir(parents=True, exist_ok=True)
@@ -230,7 +230,7 @@ def _own(image: AutoImage, path: Path, modules: str | None, folder: Path) -> Aut
 
 
 def _packaged(image: AutoImage, choice: str, folder: Path, cache: Path) -> AutoImage:
-    """Return the image with the kernel of a package, which is not installed anywhere."""
+    """Return the image with the kernel of a package; the package is unpacked, not installed."""
     name, _, release = choice.partition("/")
     archive = archive_of(release or None, cache)
     fields = _real_package(archive, name)
@@ -245,7 +245,7 @@ def _packaged(image: AutoImage, choice: str, folder: Path, cache: Path) -> AutoI
 
 
 def _real_package(archive: Archive, name: str) -> Mapping[str, str]:
-    """Return the package with the kernel, given one that only names the newest kernel."""
+    """Return the package that contains a kernel, also for a package that only depends on one."""
     for _ in range(3):
         fields = archive.show([name]).get(name, {})
         real = _REAL.search(fields.get("Depends", ""))

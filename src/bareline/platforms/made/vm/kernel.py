@@ -1,4 +1,4 @@
-"""A guest's kernel: its unpacking, the load order of its modules, its initial file system.
+"""A guest's kernel: the kernel itself, the load order of its modules, the initial file system.
 
 Kernels accept several concatenated archives, so a guest's own archive is appended to the common
 archive of all guests.
@@ -46,7 +46,7 @@ _PACKINGS: tuple[tuple[bytes, Callable[[bytes], bytes]], ...] = (
 
 
 def unpack_kernel(packed: bytes) -> bytes:
-    """Return the ELF kernel in a ``bzImage``: emulated processors take seconds to unpack it."""
+    """Return the unpacked ELF kernel of a ``bzImage``; an emulated guest would need seconds."""
     if packed.startswith(_ELF):
         return packed
     for magic, unpack in _PACKINGS:
@@ -63,7 +63,7 @@ def unpack_kernel(packed: bytes) -> bytes:
 
 
 def module_name(path: str) -> str:
-    """Return a module's name from its file name: ``kernel/net/8139too.ko.xz`` is ``8139too``."""
+    """Return the name of the module in a file: ``8139too`` for ``kernel/net/8139too.ko.xz``."""
     return path.rpartition("/")[2].partition(".ko")[0].replace("-", "_")
 
 
@@ -101,7 +101,7 @@ def load_order(folder: Path, wanted: Iterable[str]) -> list[Path]:
 
 
 def read_module(path: Path) -> bytes:
-    """Return the content of a module's file, decompressed as the kernel needs it."""
+    """Return the decompressed content of a module's file."""
     unpack = {".xz": lzma.decompress, ".gz": gzip.decompress, ".zst": _by_program("zstd")}
     return unpack.get(path.suffix, bytes)(path.read_bytes())
 

@@ -1,7 +1,8 @@
-"""The leftovers of a killed bareline process, listed in a small file for each platform in use.
+"""The leftovers of a killed bareline process, which a small file for each used platform lists.
 
-Guests are never left: their namespaces end with bareline (see `hypervisor`). A folder is left and,
-if the host's own network is used, a bridge and changed settings.
+Guests are never left over, because their namespaces end with bareline (see `hypervisor`). A folder
+may be left over. If the host's own network is used, a bridge and changed settings may also be left
+over.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnershipFile:
-    """The folders, bridge and settings that a platform in use has made on this machine.
+    """The file that lists the folders, bridge and changed settings of a platform in use.
 
     - `folders`: the folder of the hypervisor, and the folder of the guests' disks.
     - `settings`: settings of the host that were changed, with their former values.
@@ -62,9 +63,9 @@ def claims_folder(cache_folder: Path) -> Path:
 def claimed(
     cache_folder: Path, folders: Sequence[Path], *, bridge: str | None = None
 ) -> Iterator[OwnershipFile]:
-    """Keep the file of a platform while the platform is in use.
+    """Write the file of a platform, and remove it when the platform is no longer in use.
 
-    The file has the name of the first folder.
+    The file has the name of the first folder in `folders`.
     """
     path = claims_folder(cache_folder) / f"{folders[0].name}.json"
     on_disk = tuple(map(str, folders))
@@ -141,7 +142,7 @@ def tune_host(tuning: Tuning, hypervisor: Hypervisor, claim: OwnershipFile) -> d
     """Apply settings on the host; return the changes as facts.
 
     Most settings belong to a network namespace, and the guests have a separate one. A setting that
-    exists only once in the kernel is changed for the whole host and restored afterwards.
+    is not separate for each namespace is changed for the whole host, and restored afterwards.
     """
     settings = tuning.settings()
     if not settings:

@@ -1,4 +1,4 @@
-"""Options of a guest's network adapter, and of the host's adapters that it may use."""
+"""Options of a guest's network adapter, and of the host's adapters that a guest may use."""
 
 from __future__ import annotations
 
@@ -52,27 +52,30 @@ DeviceName = Annotated[str, AfterValidator(_checked_device)]
 
 
 class Nic(GuestPart):
-    """The network adapter of each guest that is measured.
+    """The measured network adapter of each guest.
 
     - `model`: the guest's device: a fully emulated real device (``e1000``, ``e1000e``, ``rtl8139``)
       or the paravirtual ``virtio``. Ignored for ``vf`` and ``adapter``, which are real devices.
     - `attach`: ``bridge``: a bridge private to bareline. ``macvtap``: directly to a network
       interface of the host. ``vf``: an SR-IOV virtual function. ``adapter``: a whole adapter.
-    - `device`: the host's interface for ``macvtap``; for ``vf`` the physical function whose free
-      virtual functions the guests get; ``auto`` is the first function that has any.
+    - `device`: for ``macvtap``, the host's interface; for ``vf``, the physical function whose free
+      virtual functions the guests get. ``auto`` selects the first physical function that has
+      virtual functions.
     - `addresses`: PCI addresses, one for each guest, of virtual functions or adapters.
-    - `vhost`: whether the host's kernel moves virtio frames instead of QEMU; by default it does if
-      the host can and the processor is not emulated.
+    - `vhost`: whether the host's kernel, instead of QEMU, moves virtio frames; by default it does,
+      if the host supports this and the guest's processor is not emulated.
     - `queues`: number of pairs of virtio queues.
     - `offloads`: whether the adapter does checksums and segmentation (virtio only).
     - `mergeable_buffers`: whether virtio receives a large frame into several small buffers.
-    - `mitigation`: whether the ``e1000`` delays interrupts, as is QEMU's default.
+    - `mitigation`: whether the ``e1000`` delays interrupts to merge them; QEMU's default is that it
+      does.
     - `soft_roce`: an RDMA device in software (RoCE over the adapter, Linux' ``rdma_rxe``), for
       programs that need one; results measured with it do not apply to RDMA hardware.
     - `mtu`: frame payload in bytes on bridge, tap and guest.
     - `vlan`: VLAN that a virtual function tags its frames with.
-    - `subnet`: first three parts of the guests' addresses. The subnet is private, except for
-      ``macvtap``, ``vf`` and ``adapter``: for these, it must be unused on the outer network.
+    - `subnet`: first three parts of the guests' IPv4 addresses. With ``macvtap``, ``vf`` and
+      ``adapter``, the guests use these addresses on the host's network, so the subnet must be
+      unused there.
     """
 
     model: Model = "virtio"
@@ -101,7 +104,7 @@ class Nic(GuestPart):
 
     @property
     def outside(self) -> bool:
-        """Whether frames leave by the host's own interfaces instead of a private bridge."""
+        """Whether frames leave through the host's own interfaces, not through a private bridge."""
         return self.attach != "bridge"
 
     @property

@@ -14,8 +14,9 @@ from bareline.vocabulary.source_place import place_of
 class OptionRule:
     """A rule for several options, with the message of its violation.
 
-    - `is_broken`: true in a condition if the options violate the rule.
-    - `made_at`: the place of the message, which has the code of the error.
+    - `is_broken`: a value whose truth shows that the options violate the rule.
+    - `made_at`: the place in the source code that made the message; it determines the code of the
+      error.
     """
 
     def __init__(self, is_broken: object, message: str) -> None:
@@ -31,7 +32,7 @@ class OptionRule:
 
 
 class Ruled(BaseModel):
-    """Options with rules that involve several of them."""
+    """Options with rules that involve several options at the same time."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -46,6 +47,6 @@ class Ruled(BaseModel):
 
 
 class GuestPart(Ruled):
-    """A part of a guest's options, with its own table in the platform file."""
+    """A part of a guest's options, which has a table in the platform file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -84,9 +84,10 @@ class Tuning(GuestPart):
 class VmOptions(PinningOptions, Ruled):
     """Options of a platform of virtual machines.
 
-    - `guests`: number of nodes of the platform; every neighbour has the same number.
-    - `image`: ``auto`` builds a minimal guest out of the host's own package sources; otherwise a
-      cloud image.
+    - `guests`: number of guests, which are the nodes of the platform; every neighbour has the same
+      number of guests.
+    - `image`: ``auto`` (a minimal image built from the host's own package sources), or a cloud
+      image as in `Image`.
     - `release`: release of the host's distribution in the built image, such as ``trixie``; by
       default the host's own release.
     - `kernel`: kernel of the built image's guests: a package (``linux-image-6.12-amd64``), a
@@ -97,24 +98,25 @@ class VmOptions(PinningOptions, Ruled):
     - `packages`: packages of the host's distribution that the built image also contains, for
       programs to run.
     - `mpi`: MPI library: ``auto``, ``openmpi``, ``mpich``, or the path of a launcher.
-    - `acceleration`: ``auto`` uses hardware virtualization if a test guest boots with it, ``kvm``
-      always uses it, ``tcg`` emulates processors.
+    - `acceleration`: ``auto`` uses hardware virtualization if a test guest boots with it, and else
+      emulation; ``kvm`` always uses hardware virtualization; ``tcg`` emulates processors.
     - `hypervisor`: name of libvirt's driver.
     - `machine`: model of QEMU's board.
     - `nic`, `cpu`, `memory`, `clock`, `disk`: hardware of the guests; see `Nic`, `Cpu`, `Memory`,
       `GuestClock` and `Disk`.
     - `neighbours`: other tenants with guests of the same hardware on this host; see `Neighbours`.
     - `shares`: folders of the host that the guests mount.
-    - `host_tuning`, `guest_tuning`: TCP settings of the host and of the guests.
+    - `host_tuning`: TCP settings of the host.
+    - `guest_tuning`: TCP settings of the guests.
     - `kernel_args`: words that are added to the guest kernel's command line.
-    - `attempts`: limit for the number of starts of a guest until it is as defined.
+    - `attempts`: limit for the number of starts of a guest that does not come up as defined.
     - `boot_timeout_s`: time limit in s until a guest reports that it is up.
     - `io_folder`: folder of the guests in which trials make their working directories, so that I/O
       probes measure the file system of the folder. It may be in a shared folder.
-    - `filesystem`: a file system that the guests mount for the trials, which then work on it; its
-      own files are in `io_folder` of the guests, or on the host.
-    - `saved_state`: whether guests start from a saved state, which the first start of a
-      configuration makes.
+    - `filesystem`: a file system on which trials work, and which the guests mount for this purpose.
+      Its own files are in the guests' `io_folder`, or on the host.
+    - `saved_state`: whether guests start from a saved state. The first start of a configuration
+      saves this state.
     """
 
     guests: Annotated[int, Field(ge=1, le=MAX_GUESTS)] = 2
@@ -151,7 +153,7 @@ class VmOptions(PinningOptions, Ruled):
     def cores_per_node(self) -> int:
         """Processors of each guest: the option's value, or the host's cores divided by the nodes.
 
-        The default does not depend on the number of neighbours.
+        Neighbours do not change the default.
         """
         if self.cpu.count is not None:
             return self.cpu.count
@@ -159,7 +161,7 @@ class VmOptions(PinningOptions, Ruled):
 
     @property
     def guest_total(self) -> int:
-        """Number of guests on the host, with the neighbours' guests and the file server."""
+        """Number of guests on the host, including the neighbours' guests and the file server."""
         return self.guests * self.tenants + self.file_servers
 
     @property
@@ -176,7 +178,7 @@ class VmOptions(PinningOptions, Ruled):
 
     @property
     def image_packages(self) -> tuple[str, ...]:
-        """Packages of the built image that the user asks for or that other options need."""
+        """Additional packages of the built image: the user's, and those that other options need."""
         loads = self.neighbours.programs if self.neighbours else ()
         gluster = ("glusterfs-server", "glusterfs-client")
         served = gluster if isinstance(self.filesystem, Gluster) else ()
@@ -216,7 +218,7 @@ class VmOptions(PinningOptions, Ruled):
         )
 
     def _pin_rules(self) -> Iterator[OptionRule]:
-        """Yield the rules for a list of pins: an entry for each virtual processor on the host."""
+        """Yield the rules for a list as `cpu.pin`: it needs an entry for each virtual processor."""
         cpu = self.cpu
         if not isinstance(cpu.pin, tuple):
             return

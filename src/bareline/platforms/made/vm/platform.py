@@ -245,7 +245,10 @@ def _describe(fleet: GuestFleet, image: AutoImage | None) -> dict[str, Scalar]:
 
 
 def first_guest(options: VmOptions, arguments: str) -> tuple[VmOptions, Places]:
-    """Return options and `Places` of the first guest, before any part of it is made."""
+    """Return options and `Places` of the first guest, whose paths are placeholders.
+
+    The guest's identity is the same at every call, so that two definitions can be compared.
+    """
     options = with_share(options, Path("/GUEST/shared"))
     # The same at every call, so that two definitions can be compared.
     guest = make_guests(options, options.guests, lambda name: str(uuid5(NAMESPACE_OID, name)))[0]
@@ -270,7 +273,7 @@ def first_guest(options: VmOptions, arguments: str) -> tuple[VmOptions, Places]:
 
 
 def _expected_accelerator(options: VmOptions) -> Accelerator:
-    """Return the accelerator that guests would have, as far as it is known without a test guest."""
+    """Return the accelerator that guests would have; emulation if no test guest has shown KVM."""
     if options.acceleration == "kvm" or options.nic.needs_kvm:
         return "kvm"
     verdict = known_verdict(cache_folder())
@@ -281,7 +284,7 @@ def _expected_accelerator(options: VmOptions) -> Accelerator:
 
 
 def _built_image(options: VmOptions, cache: Path, events: list[str]) -> AutoImage | None:
-    """Return the image of guests, built if the cache has none; None if the user gives an image."""
+    """Return bareline's image, and build it if necessary; None if the user gives an image."""
     if options.image != "auto":
         return None
     image = built_image(cache, events.append, options.image_packages, options.release)
@@ -355,10 +358,11 @@ _ELSEWHERE = {
 def _guest_mpi(
     host: MpiInstallation | None, run: Callable[[list[str]], Finished], image: AutoImage | None
 ) -> MpiInstallation:
-    """Return the MPI library of a guest, which must be the same as the host's.
+    """Return the MPI library of a guest; its flavour is the same as that of the host's library.
 
     - `run`: runs a command in the guest.
-    - `image`: names the packages of the library.
+    - `image`: the built image, whose package list has the version of the library; None for a user's
+      image, where the library's launcher is asked.
     """
     flavour = host.flavour if host else "openmpi"
     if image is not None and flavour in _PACKAGES:
@@ -375,7 +379,7 @@ def _guest_mpi(
 
 
 def upstream_version(version: str) -> str:
-    """Return a library's own version from that of its Debian package: 4.1.4 of 4.1.4-3+b1."""
+    """Return a library's version from its Debian package's version: 4.1.4 from 4.1.4-3+b1."""
     return version.rpartition(":")[2].partition("-")[0].partition("+")[0]
 
 

@@ -1,8 +1,8 @@
 """Checks that this host meets the requirements of the options, and that its KVM works.
 
-With an existing ``/dev/kvm``, every guest may still die in early boot, for instance inside a
-virtual machine whose own hypervisor does not support nesting. Therefore a test guest is booted; the
-result is kept until the host is rebooted.
+Even if ``/dev/kvm`` exists, every guest may die in early boot: for instance if this host is a
+virtual machine on a hypervisor that does not support nesting. Therefore a test guest is booted. The
+result is valid until the host is rebooted.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ echo {_WORD} > /dev/console
 
 @dataclass(frozen=True, slots=True)
 class KvmVerdict:
-    """The result of a test guest with KVM: whether it booted; `reason` is the obstacle."""
+    """Whether a test guest booted with KVM; `reason` is the obstacle if it did not."""
 
     works: bool
     reason: str = ""
@@ -218,7 +218,9 @@ def module_behind() -> str:
 
 
 def device_problem(*, own_kernel: bool = False) -> str:
-    """Return the reason why KVM cannot work, found without a test guest; "" if it may work.
+    """Return the reason why KVM cannot work, or "".
+
+    The check starts no test guest, so that KVM may still fail after the result "".
 
     - `own_kernel`: whether the user has chosen the guests' kernel for this machine.
     """
@@ -232,7 +234,7 @@ def device_problem(*, own_kernel: bool = False) -> str:
 
 
 def known_verdict(cache_folder: Path) -> KvmVerdict | None:
-    """Return the result of an earlier test guest; None if there was none."""
+    """Return the result of an earlier test guest; None if no test guest was booted."""
     problem = device_problem()
     if problem:
         return KvmVerdict(False, problem)
@@ -246,7 +248,7 @@ def known_verdict(cache_folder: Path) -> KvmVerdict | None:
 def kvm_verdict(cache_folder: Path, image: AutoImage | None) -> KvmVerdict:
     """Return whether a guest boots with KVM, tested once per boot of the host.
 
-    Without an image, no kernel can be tested.
+    Without an image, the test is not possible, and the result is negative.
     """
     with file_lock(_store(cache_folder).with_suffix(".lock")):
         earlier = known_verdict(cache_folder)
@@ -265,8 +267,8 @@ def choose_accelerator(
 ) -> Accelerator:
     """Return the accelerator of guests for the option ``auto``, ``kvm`` or ``tcg``.
 
-    If the user requests ``kvm`` and gives a kernel, KVM is used without a test, because only this
-    kernel could show that KVM works.
+    If the user requests ``kvm`` and gives a kernel, KVM is used without a test, because another
+    kernel may fail where the user's kernel works.
     """
     if wanted == "tcg":
         return "tcg"
@@ -296,7 +298,7 @@ def _key() -> list[str]:
 
 
 def qemu_version() -> str:
-    """Return the version of QEMU, as it prints it."""
+    """Return the version of QEMU, in the words that QEMU prints."""
     ended = run_process(["qemu-system-x86_64", "--version"], timeout_s=_TIMEOUT_S)
     first_line, _, _ = ended.stdout.partition("\n")
     return first_line

@@ -1,9 +1,9 @@
-"""Saved states: a guest as it first came up, from which it can start again in a second.
+"""Saved states of guests that have just booted; a guest starts from its state within a second.
 
-A state belongs to one guest of one configuration, and contains the disk of the time of saving.
-Everything that a guest's memory depends on is part of the key: image, options, identity, QEMU, and
-this package's scripts. A guest from a damaged state would fail in strange ways, so size and hash of
-each part are checked before use.
+A state belongs to one guest of one configuration, and includes the content of its disk. Everything
+that a guest's memory depends on is part of the key: image, options, identity, QEMU, and this
+package's scripts. A guest from a damaged state would fail in strange ways, so size and hash of each
+part are checked before use.
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ class SavedStates:
         return keys
 
     def identity(self, name: str) -> str:
-        """Return the identity (UUID) of a guest, which must be the same at every start."""
+        """Return the UUID of a guest; a saved guest must have the same UUID at every start."""
         return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self.folder.name}/{name}"))
 
     def find(self, name: str) -> SavedGuest | None:
-        """Return a guest's state; None if there is no complete one. A damaged state is removed."""
+        """Return a guest's complete state, or None. A damaged state is removed."""
         folder = self.folder / name
         if not folder.exists():
             return None
@@ -90,10 +90,10 @@ class SavedStates:
     def save(
         self, name: str, domain: Any, *, disk: Path, initrd: Path, report: dict[str, str]
     ) -> SavedGuest:
-        """Stop a guest and save its state; if another process was faster, its state is kept.
+        """Stop a guest and save its state, unless another process has just saved a state of it.
 
-        The initramfs is saved also, because QEMU reads it at every start, even if the guest no
-        longer needs it.
+        The state of the faster process is then used. The initramfs is also saved, because QEMU
+        reads it at every start, even if the guest no longer needs it.
         """
         new = self.folder / f"{name}.{uuid.uuid4().hex}"
         new.mkdir(mode=0o700)

@@ -32,7 +32,7 @@ from bareline.vocabulary.units import count, listing
 
 
 class RemoteAllocation(HostsAllocation):
-    """Nodes that are reached through another program, and may be shared."""
+    """Nodes that are reached through another program, and that other users may also use."""
 
     quotes = True
     launches_here = False
@@ -148,7 +148,7 @@ class RemoteAllocation(HostsAllocation):
                 shutil.rmtree(self.session, ignore_errors=True)
 
     def _name_too_small(self, layout: Layout) -> None:
-        """Record, once for each layout, which nodes have too few cores for the layout."""
+        """Record the nodes that have too few cores for a layout, once for each layout."""
         small = self.too_small(layout)
         if not small or layout in self._named_too_small:
             return
@@ -167,7 +167,7 @@ class RemoteAllocation(HostsAllocation):
         self._events.append(f"{need}, and {cores}: they share cores there")
 
     def _confirm_missing(self, missing: Iterable[tuple[str, str]]) -> None:
-        """Raise ToolMissing for a program that a node also lacks with its modules loaded."""
+        """Raise ToolMissing for a program that is missing even with a node's modules loaded."""
         indices = {node.name: index for index, node in enumerate(self.nodes)}
         without = (
             pair
@@ -179,7 +179,7 @@ class RemoteAllocation(HostsAllocation):
     def server_environment(self, env: Mapping[str, str]) -> dict[str, str]:
         """Return bareline's own environment, because a server's variables are set on its node.
 
-        The local program that starts the server has no mark.
+        The local program that starts the server therefore has no mark of the trial.
         """
         return local_environment()
 
@@ -189,7 +189,7 @@ class RemoteAllocation(HostsAllocation):
         return signal_as_negative(ended.exit_code)
 
     def job_exit_code(self, code: int, stderr: str) -> int:
-        """Return the exit code of an MPI job from its launcher's exit code and errors."""
+        """Return the exit code of an MPI job from its launcher's exit code and error output."""
         return code
 
     def launch_environment(self, mark: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -209,7 +209,7 @@ class RemotePlatform(Platform[O_co]):
 
     @classmethod
     def build_ahead(cls, spec: PlatformSpec[O_co], cache: Path) -> str:
-        """Build for this machine's MPI library, which the nodes mostly also have."""
+        """Build for this machine's MPI library, because the nodes mostly have the same library."""
         options: Any = spec.options
         try:
             if not options.wanted:

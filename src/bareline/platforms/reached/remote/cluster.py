@@ -24,7 +24,7 @@ _SWITCH = re.compile(r"^SwitchName=(\S+) Level=0 .*?\bNodes=(\S+)", re.MULTILINE
 
 
 def _folded(value: Any) -> Any:
-    """Return the nodes of a list ``n[1-3],n7``, or of several lists; check the names."""
+    """Check the names in one or several lists such as ``n[1-3],n7``, and return the nodes."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         value = ",".join(map(str, value))
     return fold(unfold(value)) if isinstance(value, str) and value else value
@@ -40,19 +40,20 @@ _Path = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")]
 class ClusterOptions(ContainerKeys, PinningOptions):
     """Options of a platform that consists of nodes of a cluster.
 
-    - `exclude`: nodes that are not used, as ``n[1-3],n7``: for instance bad nodes that a survey
-      found.
-    - `switches`: the nodes of each switch, if no batch system reports them: ``{leaf1 =
+    - `exclude`: nodes that are not used, such as bad nodes that a survey found. The form of the
+      list is ``n[1-3],n7``.
+    - `switches`: the nodes of each switch, if no batch system reports them; for example ``{leaf1 =
       "n[1-16]"}``.
     - `software`: modules and environments that the nodes load before each program, in this order:
       ``module:openmpi/4.1``, ``spack:/path/of/an/environment``, ``conda:name``.
     - `modules`: names of environment modules that the nodes load before `software`.
     - `mpi`: ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun on the nodes.
-    - `subnet`, `device`: the network that MPI uses, e.g. ``10.0.0.0/24``, or its device, e.g.
-      ``ib0``; without either, the library chooses.
+    - `subnet`: the network that MPI uses, e.g. ``10.0.0.0/24``.
+    - `device`: instead of `subnet`, the device of the network, e.g. ``ib0``. Without `subnet` and
+      `device`, the MPI library chooses the network.
     - `transport`: how ranks communicate.
-    - `native`: ``copy``, or ``shared`` if all nodes share the folder in which bareline's own
-      programs are built.
+    - `native`: ``copy`` (bareline's own programs are copied to every node), or ``shared`` (all
+      nodes share the folder in which these programs are built).
     - `folder`: folder of the nodes in which bareline makes a folder, which is removed at the end.
     - `io_folder`: folder of the nodes whose file system I/O probes measure; by default `folder`.
     """
@@ -110,7 +111,7 @@ def cluster_facts(
 def scattered(facts: Mapping[str, Scalar], asked: str | None) -> str:
     """Return a description if the nodes are on more switches than requested, else "".
 
-    - `asked`: the limit, in Slurm's form: ``1@60``.
+    - `asked`: the limit in the form of ``salloc --switches``: ``1@60``.
     """
     count = str(facts.get(NODES_SWITCHES, "")).count(":")
     most = int(asked.partition("@")[0]) if asked else count

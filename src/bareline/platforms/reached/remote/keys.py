@@ -40,10 +40,13 @@ def make_keys(folder: Path) -> Keys:
 def client_config(
     addresses: Mapping[str, str], *settings: str, key: str, known: str, pattern: str = "*"
 ) -> str:
-    """Return the ssh configuration for nodes that bareline has made, with their keys only.
+    """Return the ssh configuration for nodes that bareline has made.
 
-    - `key`, `known`: the files of the key for logins, and of the nodes' host key.
-    - `pattern`: the hosts that the configuration applies to; a jump host has its own settings.
+    ssh then uses no key other than the generated keys.
+
+    - `key`: the file with the key for logins.
+    - `known`: the known_hosts file with the nodes' host key.
+    - `pattern`: the hosts that the configuration applies to, so that a jump host can be excluded.
     """
     hosts = "".join(f"Host {name}\n  HostName {address}\n" for name, address in addresses.items())
     lines = (
@@ -61,6 +64,6 @@ def client_config(
 
 
 def known_hosts(keys: Keys, addresses: Sequence[str]) -> str:
-    """Return known_hosts lines with the nodes' host key for all addresses; ``*`` means any."""
+    """Return known_hosts lines with the nodes' host key for addresses; ``*`` is any address."""
     kind, key = keys.host_public.split()[:2]
     return "".join(f"{address} {kind} {key}\n" for address in addresses)

@@ -1,8 +1,8 @@
-"""bareline's own programs on nodes: built on a node or here, then copied or shared.
+"""bareline's own programs on nodes: their build, and the copy or shared folder for each node.
 
 The build is chosen in this order. First, a build that `bareline build --on` made on the first node,
-with the node's compilers and MPI library. Second, a build of this machine, if it has the same
-library in the same version. Third, a build on the first node.
+with the node's compilers and MPI library. Second, a build of this machine, if this machine has the
+nodes' MPI library in the same version. Third, a build on the first node.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class NativePrograms:
     """bareline's own programs on the nodes of an allocation.
 
     - `target`: folder of the nodes for copies, which the allocation removes.
-    - `made`: returns this machine's build if it fits the nodes, as it does for guests with the same
-      libraries.
+    - `made`: returns this machine's build. It is set if the build fits the nodes, for instance
+      guests with the host's libraries.
     """
 
     nodes: Nodes
@@ -85,7 +85,7 @@ class NativePrograms:
 
     @property
     def lies_in(self) -> str:
-        """The parent folder of the programs on the nodes; it exists before the programs."""
+        """The folder on the nodes that will contain the programs; it exists before they do."""
         if self.way == "shared":
             return str(self.cache.absolute())
         return str(Path(self.target).parent)
@@ -139,7 +139,7 @@ class NativePrograms:
         self._tell_lacking(lacking)
 
     def _tell_lacking(self, lines: Sequence[str]) -> None:
-        """Raise an error for the libraries that nodes lack, from lines ``lacks NODE LIBRARY``."""
+        """Report missing libraries of nodes, from the receiver's lines ``lacks NODE LIBRARY``."""
         by_node: dict[str, list[str]] = {}
         for line in lines:
             _, name, *library = line.split()
@@ -148,7 +148,7 @@ class NativePrograms:
             self.tell(f"{name} lacks {listing(libraries)}: programs that want it fail there")
 
     def _receive(self, nodes: Sequence[int], folder: str, order: str, content: bytes) -> list[str]:
-        """Run the receiver script on nodes with its input, and return its printed lines."""
+        """Send an input to the receiver script on nodes, and return the lines that it prints."""
         text = script("answers") + script("receiver")
         lines = self.nodes.talk_lines(nodes, text, [folder, order])
 
@@ -173,9 +173,9 @@ class NativePrograms:
 
 
 def find_there(nodes: Nodes) -> tuple[NativeBuild | None, str]:
-    """Return the first node's build for its compilers and library, and its architecture.
+    """Return the build in the first node's cache for its compilers and MPI library.
 
-    The build is None if the node's cache has none.
+    Also return the node's architecture. The build is None if the cache has no such build.
     """
     answers = _ask(nodes, "find")
     machine = answers.get("machine", [""])[0]
@@ -185,7 +185,7 @@ def find_there(nodes: Nodes) -> tuple[NativeBuild | None, str]:
 
 
 def build_there(nodes: Nodes) -> NativeBuild:
-    """Build on the first node with its own compilers, or find the build in its cache."""
+    """Build on the first node with its compilers, or find the build in the node's cache."""
     where = nodes.nodes[0].name
     if nodes.mpi.mpicc is None:
         raise ToolMissing(
@@ -259,7 +259,7 @@ def _exchange(
 ) -> tuple[bytes, int, str]:
     """Send bytes to a command line; return its output, exit code, and the end of its errors.
 
-    - `participle`: the verb in error messages: the programs are not "built" or "read".
+    - `participle`: the word after "the native programs are not" in error messages, such as "built".
     """
     output = HeadAndTail(_MOST_BYTES)
     timeout_s = 1800.0 if content else 60.0

@@ -71,7 +71,7 @@ class SlurmAllocation(RemoteAllocation):
         self.load(self._options.wanted)
 
     def _describe(self, names: Sequence[str]) -> dict[str, Description]:
-        """Return the nodes' descriptions of themselves; a node may first have to wake up."""
+        """Return each node's description of itself; a node may first have to wake up."""
         text = script("answers") + script("description") + "describe\nsay ready\nstay\n"
         lines = self.talk_lines(range(len(names)), text, [])
         with conversation(lines, commands.outside_environment()) as talk:
@@ -86,7 +86,7 @@ class SlurmAllocation(RemoteAllocation):
     # How programs are started --------------------------------------------------------------------
 
     def _step(self, names: Sequence[str], cwd: str | None = None) -> list[str]:
-        """Return the first words of a step that runs one task on each of some nodes."""
+        """Return the srun command for a step with one task on each of some nodes."""
         count = len(names)
         line = ["srun", f"--jobid={self._job.number}", "--overlap", "--mpi=none"]
         if self._binds:
@@ -108,7 +108,7 @@ class SlurmAllocation(RemoteAllocation):
     def talk_lines(
         self, nodes: Sequence[int], text: str, arguments: Sequence[str]
     ) -> Mapping[tuple[str, ...], Sequence[str]]:
-        """Return the command line of one step for all nodes; each step would take 0.3 s."""
+        """Return the command line of one step for all nodes, because every step takes 0.3 s."""
         names = [self.nodes[node].name for node in nodes]
         argv = [*self.loader, "sh", "-c", text, "sh", "-", *arguments]
         return {tuple(names): [*self._step(names), *argv]}
@@ -186,9 +186,9 @@ class SlurmAllocation(RemoteAllocation):
     def launch_environment(self, mark: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the environment for srun, without variables of a job that contains bareline.
 
-        A variable sets the algorithm of the PMIx fence. With Slurm's own choice, MPI_Init of Open
-        MPI 4.1 never returned in 8 of 95 launches, with this algorithm in 0 of 95; see
-        docs/how-to/clusters.md.
+        SLURM_PMIX_FENCE selects the algorithm of the PMIx fence. With Slurm's default, MPI_Init of
+        Open MPI 4.1 never returned in 8 of 95 launches. With ``tree``, it returned in all of 95
+        launches; see docs/how-to/clusters.md.
         """
         return {"SLURM_PMIX_FENCE": "tree", **commands.outside_environment()}
 
@@ -215,10 +215,7 @@ class SlurmAllocation(RemoteAllocation):
         return replace(again, caveats=(*again.caveats, STARTUP_REPEATED))
 
     def _why_not_up(self, command: Command, output: Output) -> str:
-        """Return the reason why a launch failed to start, else "".
-
-        Launches with `srun --mpi=pmix` sometimes fail.
-        """
+        """Return the reason if a launch with srun failed before the ranks started, else ""."""
         by_srun = command.mpi and self._options.launcher == "srun"
         if not by_srun or output.stdout or output.timed_out or output.exit_code == 0:
             return ""
@@ -256,7 +253,7 @@ class SlurmAllocation(RemoteAllocation):
             raise lost
 
     def _find_lost(self) -> NodesLost | None:
-        """Return the lost part of the allocation, or None.
+        """Return an error that names the lost nodes, or None if no node is lost.
 
         Raises TimeUp: bareline itself runs in the job that ended.
         """
@@ -276,9 +273,9 @@ class SlurmAllocation(RemoteAllocation):
         return NodesLost(ended, where=nodes_text(names), hint=hint)
 
     def _see_time(self, timeout_s: float) -> None:
-        """Renew an allocation whose time limit comes before a trial's.
+        """Renew the allocation if its time limit comes before the time limit of a trial.
 
-        Raises TimeUp: the allocation is inherited, so it cannot be renewed.
+        Raises TimeUp: the allocation is inherited, so that it cannot be renewed.
         """
         state = commands.job_state(self._job.number)
         if not state.runs:

@@ -19,7 +19,7 @@ _KEEP = ("SLURM_CONF", "SLURM_PMIX_FENCE")
 
 
 def outside_environment() -> dict[str, str]:
-    """Return the environment for Slurm's commands, without the job that contains this process."""
+    """Return the environment for Slurm's commands, without variables of bareline's own job."""
     return {
         name: value
         for name, value in local_environment().items()
@@ -66,7 +66,8 @@ def first_ending(stderr: str) -> int | None:
 
     srun itself returns the largest code of all tasks. If a task fails, srun ends all other tasks by
     SIGTERM, so that these have code 143. The first task in srun's messages is therefore the cause.
-    None if the messages name no task, or are not understood.
+
+    The result is None if the messages name no task, or are not understood.
     """
     ending = _TASK_ENDED.search(stderr)
     if ending is None:
@@ -127,19 +128,19 @@ class JobState:
 
     @property
     def runs(self) -> bool:
-        """Whether the job's nodes can be used; past its limit a job in any state starts no step."""
+        """Whether the job runs and its time limit is not over, so that it can start steps."""
         return self.state == "RUNNING" and self.left_s != 0
 
     @property
     def ending(self) -> tuple[str, str]:
-        """Return a clause that describes the job's end, and the next step for the user."""
+        """A clause that describes the job's end, and the next step for the user."""
         state = "TIMEOUT" if self.state == "RUNNING" and self.left_s == 0 else self.state
         clause, hint = _ENDINGS.get(state, ("has ended", "see `scontrol show job`"))
         return f"{clause} ({state})", hint
 
 
 def job_state(job: str) -> JobState:
-    """Return the state of a job; ``GONE`` if Slurm has forgotten the job."""
+    """Return the state of a job; ``GONE`` if Slurm no longer knows the job."""
     columns = "--Format=State:20,TimeLeft:24,NodeList:4000,Reason:60"
     ended = ask("squeue", "--noheader", f"--jobs={job}", "--states=all", columns)
     line = ended.stdout.strip("\n").partition("\n")[0]
@@ -151,7 +152,7 @@ def job_state(job: str) -> JobState:
 
 
 def settled_state(job: str) -> JobState:
-    """Return the state of a job; if the job's steps are just ending, wait for the reason."""
+    """Return the state of a job; if the job is just ending, wait for its final state."""
     deadline = time.monotonic() + 30.0
     while (state := job_state(job)).state == "COMPLETING" and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -161,7 +162,7 @@ def settled_state(job: str) -> JobState:
 def requeued(job: str) -> str:
     """Return an explanation if Slurm has requeued the job that contains bareline, else "".
 
-    The text includes how the job ended before.
+    The text includes the end of the job's previous start.
     """
     restarts = os.environ.get("SLURM_RESTART_COUNT", "")
     why = ""
@@ -178,8 +179,8 @@ def requeued(job: str) -> str:
 def read_time_s(text: str) -> float | None:
     """Return the seconds of ``[days-][[hours:]minutes:]seconds``; None if there is no limit.
 
-    Slurm ends jobs past their limit only twice a minute. Until then a job past its limit continues,
-    and its remaining time is invalid.
+    Slurm checks the limits of jobs only twice a minute. A job past its limit continues until the
+    check; Slurm then prints ``INVALID``, and the function returns 0.
     """
     if text == "INVALID":
         return 0.0
@@ -201,7 +202,7 @@ def broken_nodes(names: tuple[str, ...]) -> list[str]:
 
 
 def most_cores(partition: str | None) -> int | None:
-    """Return the cores of the largest node of a partition, or of any node.
+    """Return the number of cores of the largest node of a partition, or of the cluster.
 
     None if Slurm does not answer.
     """

@@ -1,4 +1,4 @@
-"""A Slurm allocation, made by bareline or inherited, and released on every exit."""
+"""A Slurm allocation that bareline requests and releases, or that it inherits."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _ASKED: Counter[str] = Counter()
 
 
 class _Queue:
-    """A periodic check why a job waits, which reports each new `reason` in Slurm's word."""
+    """A periodic check of a waiting job; each new `reason` is reported in Slurm's word."""
 
     def __init__(self, job: str) -> None:
         self._job = job
@@ -74,7 +74,7 @@ class _Queue:
     def look(self) -> bool:
         """Return whether the job can never start.
 
-        This is true if Slurm gave a reason of this kind twice in sequence.
+        This is true if Slurm gave the same hopeless reason twice in sequence.
         """
         if time.monotonic() < self._next:
             return self.is_hopeless
@@ -93,7 +93,7 @@ class _Queue:
 class SlurmJob:
     """A Slurm allocation in use.
 
-    - `name`: the platform's name, by which jobs are counted for `max_jobs`.
+    - `name`: the platform's name; the limit `max_jobs` counts the jobs of each name.
     """
 
     def __init__(self, options: SlurmOptions, name: str = "") -> None:
@@ -160,7 +160,7 @@ class SlurmJob:
         )
 
     def _file_patterns(self) -> list[str]:
-        """Return patterns of the files that this bareline process makes on nodes."""
+        """Return glob patterns for the files that this bareline process makes on nodes."""
         options = self._options
         mark = owner_mark()
         folders = dict.fromkeys((options.folder, options.io_folder or options.folder))
@@ -220,7 +220,7 @@ def _refusal(ended: Finished, queue: _Queue, queue_s: float) -> PlatformError:
 def clean() -> list[str]:
     """Release the allocations of killed bareline processes of this machine.
 
-    Return a line for each.
+    Return a line for each allocation.
     """
     removed: list[str] = []
     with contextlib.suppress(PlatformError):

@@ -1,4 +1,4 @@
-"""An inspection of a free node of a Slurm cluster, by a step of a second, without a reservation."""
+"""An inspection of a free node of a Slurm cluster, by a job that takes about a second."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def look_at_free_node(words: Sequence[str], software: Sequence[str] = ()) -> Nod
 
 
 def cores_of_nodes(partition: str | None) -> dict[str, int]:
-    """Return the cores of each node of a partition, or of all, from Slurm's configuration.
+    """Return the cores of each node of a partition, or of the cluster, as Slurm reports them.
 
-    Empty if Slurm does not answer.
+    The result is empty if Slurm does not answer.
     """
     where = [f"--partition={partition}"] if partition else []
     try:

@@ -21,14 +21,14 @@ class SlurmOptions(ClusterOptions):
       the allocation in which bareline itself runs, inside ``sbatch`` or ``salloc``.
     - `partition`, `account`, `qos`, `constraint`, `reservation`: values of the ``salloc`` options
       of these names.
-    - `switch_count`: largest number of switches that connect the nodes, and how long to wait for
-      such nodes, in the form of ``salloc --switches``: ``1@60``.
-    - `exclusive`: whether other jobs are kept off the nodes.
+    - `switch_count`: largest number of switches that connect the nodes, and the longest time to
+      wait for such nodes, in the form of ``salloc --switches``: ``1@60``.
+    - `exclusive`: whether Slurm starts no other jobs on the nodes.
     - `time_min`: time limit of an allocation in minutes; at its end a new allocation is requested.
     - `max_jobs`: limit for the number of allocations that one `run` or `continue` requests;
       unlimited by default.
     - `queue_s`: time limit in s for the wait in the queue.
-    - `launcher`: ``srun``, or the library's ``mpirun``, started on the machine of bareline.
+    - `launcher`: ``srun``, or the MPI library's ``mpirun`` on the machine on which bareline runs.
     - `mpi_type`: the value of ``srun --mpi``: ``pmix`` for Open MPI, ``pmi2`` for an MPICH without
       PMIx.
     - `switches`: the nodes of each switch; by default from `scontrol show topology`.

@@ -50,7 +50,7 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
 
     @classmethod
     def cores(cls, spec: PlatformSpec[SlurmOptions], layout: Layout) -> int | None:
-        """Return the cores from the platform file; if it names none, from Slurm (no allocation)."""
+        """Return the number of cores from the platform file, or ask Slurm without an allocation."""
         cores = super().cores(spec, layout)
         if cores is not None or shutil.which("sinfo") is None:
             return cores
@@ -61,7 +61,7 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
 
     @classmethod
     def look(cls, spec: PlatformSpec[SlurmOptions], context: Context) -> tuple[NodeLook, ...]:
-        """Return the equipment of a free node, and the cores of other nodes as Slurm reports."""
+        """Return the equipment of a free node, and for other nodes the cores that Slurm reports."""
         options = spec.options
         seen = look_at_free_node(options.request(), options.wanted)
         listed = cores_of_nodes(options.partition)
@@ -70,7 +70,7 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
 
     @classmethod
     def build(cls, spec: PlatformSpec[SlurmOptions], cache: Path) -> NativeBuild:
-        """Build on a node, or here if nodes share the cache and this machine has the library."""
+        """Build on a node, or on this machine if it has the nodes' MPI library."""
         if spec.options.has_library_here:
             return build_here(spec.options.mpi, cache)
         return super().build(spec, cache)

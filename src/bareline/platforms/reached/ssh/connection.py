@@ -1,7 +1,8 @@
 """An open ssh connection to each host, which all further commands use.
 
-bareline uses the user's OpenSSH with its configuration, agents, known hosts and jump hosts. The
-connection also carries a script that keeps the host's lock and cleans up when bareline ends.
+bareline uses the user's OpenSSH with its configuration, agents, known hosts and jump hosts. A
+script on the host, started over the connection, keeps the host's lock and cleans up when bareline
+ends.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class Connection:
     def start(self, abandoned: str = "") -> None:
         """Begin to log in and to lock the host.
 
-        - `abandoned`: number and start time of a dead process, whose lock is taken over.
+        - `abandoned`: number and start time of a dead process; its lock is taken over.
         """
         keeper = _KEEPER.fullmatch(abandoned or self._earlier)
         close_all([self])
@@ -116,7 +117,7 @@ class Connection:
             raise
 
     def _answers(self) -> Mapping[str, Sequence[str]]:
-        """Return the host's description lines, as soon as it is ready or silent."""
+        """Return the host's description lines when the host is ready or its time limit is over."""
         assert self.peer is not None
         with listening([self.peer]) as talk:
             with suppress(PlatformError):
@@ -141,7 +142,7 @@ class Connection:
         return kind(f"no ssh: {reason}", where=self.name, hint=_hint(reason, self.name))
 
     def command(self) -> list[str]:
-        """Return the ssh command, without the host, that only uses the open connection."""
+        """Return the ssh command, without the host, for commands over the open connection only."""
         # ssh would log in again where the open connection is gone, and hang where the host is.
         return self._ssh("no", "ProxyCommand=false")
 
@@ -159,7 +160,7 @@ class Connection:
 
 
 def close_all(connections: Sequence[Connection]) -> None:
-    """End connections and remove their leftovers, all at the same time, as each takes a moment."""
+    """End all connections at the same time, and remove their leftovers."""
     leave_all(connection.peer for connection in connections if connection.peer is not None)
     for connection in connections:
         connection._close()

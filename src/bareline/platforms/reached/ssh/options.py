@@ -32,7 +32,8 @@ def read_inventory(path: Path, group: str | None = None) -> list[str]:
     Raises
     ------
     PlatformError
-        The file cannot be read, is damaged, is too large, or lacks the group or any host.
+        The file cannot be read, is damaged or too large, does not contain the group, or has no
+        host.
     """
     try:
         data = read_bounded(path, DESCRIPTION.size_bytes)
@@ -56,7 +57,7 @@ def read_inventory(path: Path, group: str | None = None) -> list[str]:
 
 @dataclass(slots=True)
 class _Groups:
-    """The groups of an inventory: their own hosts, and their child groups."""
+    """The groups of an inventory; a group has hosts, and groups that belong to it."""
 
     hosts: dict[str, list[str]] = field(default_factory=dict)
     children: dict[str, list[str]] = field(default_factory=dict)
@@ -73,7 +74,7 @@ class _Groups:
             raise ValueError(f"it has more than {MOST_GROUPS:,} groups")
 
     def add_hosts(self, group: str, text: str) -> None:
-        """Add the hosts of a range.
+        """Add the hosts of a range such as ``n[1-4]`` to a group.
 
         Raises ValueError: the text is not a range, or there are too many hosts.
         """
@@ -172,8 +173,9 @@ class ReachedOptions(ClusterOptions):
 
     - `launcher`: the machine on which mpirun starts: the ``first`` host, which must be able to log
       in to every other host, or ``here``, this machine, which the hosts must be able to reach.
-    - `subnet`, `device`: the network that MPI uses, e.g. ``10.0.0.0/24``, or its device, e.g.
-      ``ib0``. Without either the library chooses, and a host has the address to which its name
+    - `subnet`: the network that MPI uses, e.g. ``10.0.0.0/24``.
+    - `device`: instead of `subnet`, the device of the network, e.g. ``ib0``. Without `subnet` and
+      `device`, the MPI library chooses the network, and a host has the address to which its name
       resolves.
     - `connect_s`: time limit in s for the first answer of a host.
     """
@@ -186,8 +188,8 @@ class SshOptions(ReachedOptions):
     """Options of a platform of hosts reached by ssh.
 
     - `hosts`: names of the hosts for ssh, with ranges such as ``n[1-4]``.
-    - `inventory`, `group`: an Ansible inventory (INI or YAML) in place of `hosts`, and a group of
-      it.
+    - `inventory`: an Ansible inventory (INI or YAML), instead of `hosts`.
+    - `group`: the group of the inventory whose hosts are used; by default all hosts.
     - `config`: configuration file of ssh; by default the user's own.
     - `agent`: program with which the first host logs in to the other hosts.
     """
@@ -200,7 +202,7 @@ class SshOptions(ReachedOptions):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names for ssh of all hosts that are not excluded."""
+        """The names, for ssh, of all hosts that are not excluded."""
         left_out = set(self.excluded)
         return tuple(name for name in self._named if name not in left_out)
 

@@ -195,7 +195,7 @@ class SshAllocation(RemoteAllocation):
     def talking(self, nodes: Sequence[int]) -> Iterator[NodeChannel]:
         """Return the channel to the scripts that keep the hosts' locks.
 
-        A trial thus starts no process for its housekeeping.
+        The same scripts do the housekeeping of trials, so that a trial starts no further process.
         """
         used = [self._connections[node] for node in nodes]
         peers = [connection.peer for connection in used if connection.peer is not None]

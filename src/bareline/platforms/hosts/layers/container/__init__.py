@@ -1,1 +1,1 @@
-"""Containers as a layer: two platforms can then differ in their container runtime only."""
+"""The container layer: two platforms may differ in nothing but their container runtime."""

@@ -61,7 +61,7 @@ class ArchiveError(ValueError):
 
 
 class _XzReader(io.RawIOBase):
-    """A reader of xz files in bounded memory: `lzma.open` allocates what a header requests."""
+    """A reader of xz files in bounded memory; `lzma.open` allocates all that a header requests."""
 
     def __init__(self, packed: BinaryIO) -> None:
         self._packed = packed
@@ -94,7 +94,7 @@ class _XzReader(io.RawIOBase):
 
 @contextmanager
 def plain(packed: BinaryIO, place: Path) -> Iterator[BinaryIO]:
-    """Yield a file's content, decompressed if its first bytes show gzip, bzip2, xz or zstd.
+    """Yield a file's content; decompress it if its first bytes show gzip, bzip2, xz or zstd.
 
     - `place`: a folder for the decompressed file, if a separate program decompresses it.
 
@@ -144,7 +144,7 @@ def _zstd(packed: BinaryIO, copied: Path) -> Iterator[BinaryIO]:
 
 
 class _Entry(tarfile.TarInfo):
-    """A tar entry that refuses a negative size, by which `tarfile` would seek back forever."""
+    """A tar entry that refuses a negative size, because `tarfile` would read it again forever."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Entry:
@@ -241,7 +241,7 @@ class _Forward:
 
     @contextmanager
     def content(self) -> Iterator[None]:
-        """Return a context in which the bytes read are counted as the content of a file."""
+        """Return a context in which the bytes that are read count as the content of a file."""
         self._header_bytes = None
         try:
             yield
@@ -266,10 +266,10 @@ def _entries(tar: tarfile.TarFile, forward: _Forward) -> Iterator[tarfile.TarInf
 def harmless(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
     """Return an entry of a layer with the rights that a container needs; None for a device.
 
-    It has no set-user bits, attributes or owner, and only this user may write to the file.
+    The returned entry has no set-user bits, attributes or owner; only this user may write to it.
 
-    Raises ValueError: the entry would remove a folder outside of its own (umoci 0.4.7 would do so),
-    or its name is too long.
+    Raises ArchiveError: the entry would make umoci 0.4.7 remove a folder outside of the entry's own
+    folder, or the entry's name is too long.
     """
     parts = entry.name.split("/")
     if any(part in (".wh.", ".wh..", ".wh...") for part in parts):
@@ -354,7 +354,7 @@ class ImageArchive:
         return cls(file, members)
 
     def layers(self) -> list[str]:
-        """Return the names of the layers, the lowest first, in either of the two formats."""
+        """Return the names of the layers of an OCI or Docker archive; the lowest layer is first."""
         if "index.json" in self.members:
             names = self._oci_layers()
         elif "manifest.json" in self.members:
@@ -406,7 +406,7 @@ class ImageArchive:
             raise ArchiveError(f"{name}: {error}") from error
 
     def _member(self, name: str) -> tarfile.TarInfo:
-        """Return the regular file with a name, after following links."""
+        """Return the regular file that has a name, or to which a link of this name leads."""
         target = name
         for _ in range(_MOST_LINKS):
             entry = self.members.get(target)
@@ -481,7 +481,7 @@ class _Part(io.RawIOBase):
 
 
 def _ours(manifests: list[Any], place: str) -> tuple[Any, str]:
-    """Return the manifest for this machine's processor, or the first manifest, with its key."""
+    """Return the manifest for this machine's processor, and its key; else the first manifest."""
     machine = platform.machine()
     names = {machine, ARCHITECTURES.get(machine, machine)}
     if not manifests:
@@ -505,6 +505,6 @@ def _blob(described: Any, place: str) -> str:
 
 
 def _digest_in(name: str) -> tuple[str, str]:
-    """Return algorithm and digest in the name of a blob; two empty texts for another member."""
+    """Return algorithm and digest in the name of a blob; ("", "") if the member is not a blob."""
     match = re.fullmatch(r"blobs/(sha256|sha512)/([0-9a-f]+)", name)
     return (match[1], match[2]) if match else ("", "")

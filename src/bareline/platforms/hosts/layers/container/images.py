@@ -135,7 +135,7 @@ def _made_once(root: Path, make: Callable[[Path], None]) -> Path:
     """Make a root folder, completely or not at all, unless the folder exists.
 
     - `make`: fills the subfolder `root` of a work folder, which also contains all temporary files.
-      A work folder that a killed process left is removed before.
+      A work folder that a killed process left behind is removed first.
     """
     root.parent.mkdir(parents=True, exist_ok=True)
     with file_lock(_lock_of(root)):
@@ -156,7 +156,7 @@ def _lock_of(root: Path) -> Path:
 
 
 def _left_of(root: Path) -> list[Path]:
-    """Return the work folders in which the root folder was being made."""
+    """Return the work folders of killed processes that were making the root folder."""
     return sorted(root.parent.glob(f"{root.name}.new*"))
 
 
@@ -211,7 +211,7 @@ def _unpack(file: BinaryIO, place: Path, budget: UnpackingBudget) -> None:
 
 @contextmanager
 def _plain_archive(file: BinaryIO, place: Path, budget: UnpackingBudget) -> Iterator[BinaryIO]:
-    """Yield an archive without its compression, because its members are not read in file order."""
+    """Yield an uncompressed archive, because its members are read in another order than stored."""
     file.seek(0)
     with plain(file, place) as content:
         if content is file:
@@ -229,7 +229,7 @@ def _plain_archive(file: BinaryIO, place: Path, budget: UnpackingBudget) -> Iter
 
 
 def _write_image(archive: ImageArchive, image: Path, budget: UnpackingBudget) -> None:
-    """Write the layers as a new image for umoci, which then only reads names that were checked."""
+    """Write the layers as a new image, so that umoci only reads names that were checked."""
     blobs = image / "blobs" / "sha256"
     blobs.mkdir(parents=True)
     layers = []
@@ -277,7 +277,10 @@ def _stored(file: Path, blobs: Path, kind: str) -> dict[str, Any]:
 
 
 def resolve(container: Container, cache: Path, where: str) -> str:
-    """Return the path of an image's root, made if necessary, or its name in the runtime's store."""
+    """Return the path of an image's root folder, or the image's name in the runtime's store.
+
+    A root folder that does not exist yet is made.
+    """
     kind = container.kind
     if kind is ImageKind.HOST:
         return "/"
@@ -291,7 +294,7 @@ def resolve(container: Container, cache: Path, where: str) -> str:
 
 
 def _built(folder: Path, cache: Path, where: str) -> Path:
-    """Return a root with the packages of guests, without their boot files; built once."""
+    """Return a root folder with the packages of guests but without boot files; built once."""
     suite = host_suite()
     where = f'{where}, image = "bareline"'
     if not suite or shutil.which("apt-get") is None:
@@ -322,7 +325,7 @@ def _built(folder: Path, cache: Path, where: str) -> Path:
 def _extract_own(packed: Path, root: Path) -> None:
     """Extract the archive that mmdebstrap has just written, without devices and set-user bits.
 
-    `tarfile` has its argument `filter` and its filters only after Python 3.11.2.
+    The argument `filter` of `tarfile` would do this, but Python 3.11.2 does not have it yet.
     """
     with tarfile.open(packed, "r|") as layer:
         # Read by the versions that have filters: `harmless` has done their work.

@@ -28,7 +28,7 @@ _NUMBERS = re.compile(r"(\d+)\.(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class ContainerView:
-    """A container as its programs see it.
+    """The properties of a container that its programs see.
 
     - `libraries`: flavour and version of each MPI library in the container.
     """
@@ -95,14 +95,17 @@ def check_mpi(
 
 
 def _are_other_pmix(inside: str, outside: str) -> bool:
-    """Return whether two names like libpmix.so.2.5.2 differ in the major version; "" is unknown."""
+    """Return whether two names like libpmix.so.2.5.2 differ in the major version.
+
+    False if one of the names is "", which means unknown.
+    """
     if not inside or not outside:
         return False
     return _pmix_major(inside) != _pmix_major(outside)
 
 
 def _pmix_major(name: str) -> str:
-    """Return the major version, on which callers depend: ``2`` of libpmix.so.2.5.2."""
+    """Return the major version in the name of a library, such as ``2`` for libpmix.so.2.5.2."""
     _, _, version = name.partition(".so.")
     major, _, _ = version.partition(".")
     return major
@@ -129,7 +132,7 @@ def _ordered(version: str) -> tuple[int, ...]:
 
 
 def _own_namespaces(inside: Mapping[str, str], outside: Mapping[str, str]) -> list[str]:
-    """Return the kinds of namespaces in which the container differs from the outside."""
+    """Return the kinds of namespaces that the container does not share with the node."""
     kinds = []
     for kind in _KINDS:
         namespace = inside.get(f"ns.{kind}")
@@ -139,7 +142,7 @@ def _own_namespaces(inside: Mapping[str, str], outside: Mapping[str, str]) -> li
 
 
 def look_facts(inside: ContainerView, outside: ContainerView, share: str) -> dict[str, Scalar]:
-    """Return the facts of a container, and its differences from the outside."""
+    """Return the facts of a container: its properties, and its differences from the node."""
     answers = inside.answers
     other = outside.answers
     kinds = _own_namespaces(answers, other)

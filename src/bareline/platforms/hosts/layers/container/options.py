@@ -35,8 +35,8 @@ class Container(BaseModel):
     - `image`: the container's root folder: ``host`` (the node's own root, read-only), ``bareline``
       (built from the packages that guests have), the path of a root folder or of an archive in the
       format of OCI or Docker, or the name of an image in the runtime's store.
-    - `share`: ``rank``: every rank has its own container; ``node``: the ranks of a node share a
-      container.
+    - `share`: the processes that share a container: ``rank`` (every rank has its own container) or
+      ``node`` (the ranks of a node share a container).
     - `unpack_gib`: the size limit for an unpacked archive, in GiB; by default a quarter of the free
       space of the cache folder.
     - `bind`: further folders of the nodes that are visible in the container, at the same path.

@@ -1,7 +1,8 @@
 """Containers in use, in which every program of an allocation's trials is started.
 
-A rank's own container only needs a command line. A container that a node's ranks share is kept open
-by a process on the node. This process ends when its input ends, so it never survives bareline.
+A container for a single rank only needs a command line. A container that a node's ranks share is
+kept open by a process on the node. This process ends when its input ends, so it never survives
+bareline.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class RunningContainers:
         return ()
 
     def enter(self, argv: Sequence[str]) -> list[str]:
-        """Return the command that starts a program in a container; the same on every node."""
+        """Return the command that starts a program in a container; it is the same on every node."""
         self._make_ready()
         before = self.runtime.joined if self._joins else self.runtime.started
         return [*before(self._box), *argv]
@@ -100,7 +101,7 @@ class RunningContainers:
         )
 
     def _make_ready(self) -> None:
-        """Check the runtime and start shared containers, unless all of them still run."""
+        """Check the runtime and start the shared containers, unless all of these still run."""
         names = tuple(node.name for node in self._nodes.nodes)
         if names == self._ready and all(holder.poll() is None for holder in self._holders):
             return
@@ -195,7 +196,7 @@ class RunningContainers:
             inspection.check_mpi(*self._looks, mpi, self._where)
 
     def check_programs(self, folder: str) -> None:
-        """Check, once, that programs of a folder find a new enough C library in the container."""
+        """Check, once, that the container's C library is new enough for a folder's programs."""
         if folder in self._fitting:
             return
         self._make_ready()
@@ -248,7 +249,7 @@ def check_container(options: Container) -> None:
 
 
 def check_runtime(runtime: Runtime) -> None:
-    """Check that an installed runtime can make containers here: it may need rights or a service."""
+    """Check that an installed runtime has the rights and the service to make containers here."""
     if runtime.tried:
         tried = run_process(runtime.tried, timeout_s=20.0)
         tried.require_success(f"{runtime.title} makes no container", hint=runtime.remedy)

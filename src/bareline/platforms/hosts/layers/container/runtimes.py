@@ -1,4 +1,4 @@
-"""Container runtimes, a table row for each: how a container is started, kept open, and joined.
+"""A table of container runtimes, with the command lines that start or join a container.
 
 Plug-ins install a `Runtime` under the entry-point group ``bareline.runtimes``.
 """
@@ -76,7 +76,8 @@ class Box:
       come first.
     - `folder`: folder of the node, also visible inside, in which the process that keeps the
       container open writes its number.
-    - `name`: name of the container, if a service keeps it; different for every platform and run.
+    - `name`: name of the container, if a service manages it. Every platform in every run has a
+      different name.
     """
 
     image: str
@@ -88,7 +89,7 @@ class Box:
 
     @property
     def holder_file(self) -> Expanded:
-        """The file with the number of the process that keeps the node's container open."""
+        """The file that contains the number of the process that keeps the node's container open."""
         return Expanded(f'{shlex.quote(self.folder)}/"$(uname -n)"')
 
 
@@ -111,23 +112,24 @@ class Runtime:
     """A container runtime.
 
     - `images`: the kinds of root folder that the runtime accepts.
-    - `start`: the words before a command that starts in its own container.
-    - `join`: the words before a command that joins the node's container; empty if the runtime has
-      no way to join a container.
-    - `read_only`, `writable`: the words that show a folder of the node, ``{}``, at its own path.
-    - `root`, `stored`: the words for an image that is a path, and for an image of the runtime's
-      store.
+    - `start`: the words that are put before a command to start it in a new container.
+    - `join`: the words that are put before a command to start it in the node's container; empty if
+      the runtime has no way to join a container.
+    - `read_only`: the words that make a folder of the node, ``{}``, visible at the same path.
+    - `writable`: the same as `read_only` for a folder that programs may write to.
+    - `root`: the words that select an image that is a path.
+    - `stored`: the words that select an image of the runtime's store.
     - `stored_id`: the command line that prints the identity of an image of the runtime's store.
     - `joins_with`: further programs that are needed to join a container.
     - `whole`: MPI's launcher also has to be in the container, because the container has its own
       kernel.
     - `named`: the node's container has a name.
     - `instance`: the node's container is an instance, which is started and stopped.
-    - `has_tmp`: the runtime shows the node's /tmp without an option.
+    - `has_tmp`: the node's /tmp is visible in the container without an option.
     - `needs_places`: the image must already have a mount point for each visible folder.
     - `before`: shell lines that set the variables of the runtime.
-    - `tried`, `remedy`: a command line that fails if the runtime cannot make containers on this
-      machine, and the next step for the user in that case.
+    - `tried`: a command line that fails if the runtime cannot make containers on this machine.
+    - `remedy`: the next step for the user if `tried` fails.
     """
 
     name: str
@@ -158,11 +160,11 @@ class Runtime:
         return bool(self.join) or self.whole
 
     def started(self, box: Box) -> list[str]:
-        """Return the words before a program that gets its own container."""
+        """Return the words that are put before a program to start it in a new container."""
         return self._shell(_APART, (*self._filled(self.start, box), *_INSIDE))
 
     def joined(self, box: Box) -> list[str]:
-        """Return the words before a program that joins the node's container."""
+        """Return the words that are put before a program to start it in the node's container."""
         holder = f"read -r pid <{box.holder_file} || exit 125\n"
         return self._shell(holder, (*self._filled(self.join, box), *_INSIDE))
 
@@ -190,7 +192,7 @@ class Runtime:
         return ["sh", "-c", _HASH, "sh", box.image]
 
     def _filled(self, words: Iterable[str], box: Box) -> list[str]:
-        """Return words with folders, image and name filled in.
+        """Return words in which placeholders are replaced by folders, image and name.
 
         A word for the shell stays an `Expanded`.
         """
@@ -209,9 +211,11 @@ class Runtime:
         return filled
 
     def _shown(self, way: Iterable[str], paths: Iterable[str]) -> Iterator[str]:
-        """Yield the words that show folders, either writable or read-only.
+        """Yield the words that make folders of the node visible in a container.
 
-        /tmp is left out if the runtime shows it without an option.
+        - `way`: the words for one folder, from `read_only` or `writable`.
+
+        /tmp is left out if the runtime makes it visible without an option.
         """
         for path in paths:
             if path != "/tmp" or not self.has_tmp:

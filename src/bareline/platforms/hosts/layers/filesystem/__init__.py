@@ -1,1 +1,1 @@
-"""File systems as a layer: mounts for the trials of any type of platform."""
+"""The file system layer: mounts for the trials of any type of platform."""

@@ -1,8 +1,8 @@
 """A file system that is mounted on nodes: local, from a server, or distributed over the nodes.
 
-The kernel's NFS server belongs to the network of its machine. NFS-Ganesha is an ordinary program,
-which runs in any network and ends with its namespaces. All platforms use NFS-Ganesha, so that
-platforms with servers on different machines differ only in the server's machine.
+The kernel's NFS server only serves the machine's own network. NFS-Ganesha is an ordinary program,
+which can run in any network namespace and ends with its namespaces. All platforms use NFS-Ganesha,
+so that platforms with servers on different machines differ only in the server's machine.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ Run = Callable[[Sequence[str], str], Finished]
 class Mounted:
     """A mounted folder.
 
-    - `facts`: facts of the file system that no node can see.
-    - `caveats`: reasons to doubt storage results that are measured on it.
+    - `facts`: facts of the file system that cannot be read on a node.
+    - `caveats`: reasons to doubt storage results that are measured on the folder.
     """
 
     folder: str
@@ -86,7 +86,7 @@ class Mounts:
     pid: int
 
     def enter(self, argv: Sequence[str]) -> list[str]:
-        """Return the command line that runs a program in the mount namespace only."""
+        """Return the command line that runs a program in the mount namespace alone."""
         return [tool("nsenter"), f"--target={self.pid}", "--mount", "--", *argv]
 
     def run(self, argv: Sequence[str], stdin: str) -> Finished:
@@ -155,7 +155,7 @@ EXPORT {{
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A folder that a server exports; its `path` has neither quotes nor spaces."""
+    """A folder that a server exports; its `path` contains neither quotes nor spaces."""
 
     path: str
     name: str
@@ -197,7 +197,7 @@ def mount_served(
 
 
 def facts_of(chosen: Nfs) -> dict[str, Scalar]:
-    """Return the facts of the server that no client sees."""
+    """Return the facts of the server that cannot be read on a client."""
     if chosen.remote:
         return {"fs.layer": chosen.type, "fs.server": "remote"}
     return {
@@ -209,7 +209,10 @@ def facts_of(chosen: Nfs) -> dict[str, Scalar]:
 
 
 def mount_options(chosen: Nfs) -> str:
-    """Return the options of a mount, which make a client wait for a late server without limit."""
+    """Return the options of a mount.
+
+    The option ``hard`` makes a client wait without limit for a server that does not answer.
+    """
     return ",".join(filter(None, (f"vers={chosen.version},hard", chosen.options)))
 
 
@@ -225,8 +228,8 @@ def mount_gluster(
     """Mount a GlusterFS volume on every node.
 
     - `below`: folder of the nodes in which bricks are made; the caller removes it.
-    - `private`: the nodes are namespaces of this machine: they share its folders, but each has its
-      own mounts.
+    - `private`: whether the nodes are namespaces of this machine, which share its folders but not
+      its mounts.
     """
     users = [*(peer.run for peer in peers), *clients]
     for run in users if private else ():

@@ -51,7 +51,7 @@ class Loop(_Part):
 
     - `type`: name of this kind of file system.
     - `size_bytes`: the largest size of the file.
-    - `direct`: whether the loop device bypasses the page cache of the file.
+    - `direct`: whether the loop device bypasses the page cache when it reads or writes the file.
     - `options`: mount options, such as ``noatime``.
     """
 
@@ -70,9 +70,9 @@ class Nfs(_Part):
     """A folder of a file server.
 
     - `type`: name of this kind of file system.
-    - `server`: location of the server. ``node``: the first node, which trials also use; ``own``: an
-      additional node behind the network, without ranks; ``host``: the machine that runs the nodes
-      and has the disk; ``HOST:/FOLDER``: an existing server of the user.
+    - `server`: location of the server: ``node`` (the first node, which trials also use), ``own``
+      (an additional node without ranks), ``host`` (the machine on which the nodes run), or
+      ``HOST:/FOLDER`` (an existing server of the user).
     - `version`: version of the protocol.
     - `options`: further mount options, such as ``rsize=1048576,wsize=1048576``.
     """
@@ -96,11 +96,11 @@ class Nfs(_Part):
 
 
 class Gluster(_Part):
-    """A distributed volume of GlusterFS: each file is on one brick, chosen by its name.
+    """A distributed volume of GlusterFS: the name of a file determines the brick that contains it.
 
     - `type`: name of this kind of file system.
-    - `bricks`: number of folders over which the volume is distributed, each on another node; with
-      more bricks than nodes, nodes get several bricks in turn.
+    - `bricks`: number of folders over which the volume is distributed. The nodes get the bricks in
+      turn, so that a node gets several bricks if there are more bricks than nodes.
     - `options`: further mount options of the GlusterFS client.
     """
 
@@ -110,7 +110,7 @@ class Gluster(_Part):
 
 
 class Virtiofs(_Part):
-    """A folder of the host through a virtual device that the host's kernel serves with FUSE.
+    """A folder of the host, which guests reach through a virtual device that speaks FUSE.
 
     - `type`: name of this kind of file system.
     - `cache`: mode of caching in guests.
@@ -121,7 +121,7 @@ class Virtiofs(_Part):
 
 
 class NineP(_Part):
-    """A folder of the host through a virtual device with the protocol 9P.
+    """A folder of the host, which guests reach through a virtual device that speaks 9P.
 
     - `type`: name of this kind of file system.
     - `cache`: mode of caching in guests: ``none``, ``loose`` (for one guest alone) or ``mmap``.
@@ -188,7 +188,7 @@ def _misplaced(chosen: Nfs, network: bool) -> str:
 
 
 def _needs(chosen: FileSystem) -> tuple[tuple[str, ...], str]:
-    """Return the programs that a file system needs, and the name of the kernel's feature."""
+    """Return the programs that a file system needs, and its name in the kernel."""
     match chosen:
         case Loop():
             return ("mount", f"mkfs.{chosen.kind}", "losetup"), chosen.kind
@@ -200,7 +200,7 @@ def _needs(chosen: FileSystem) -> tuple[tuple[str, ...], str]:
 
 
 def kernel_has(kind: str) -> bool:
-    """Return whether the kernel has a file system, built in or as a module that can be loaded."""
+    """Return whether the kernel supports a file system, by itself or with a loadable module."""
     registered = Path("/proc/filesystems").read_text(encoding="ascii").split()
     modprobe = shutil.which("modprobe", path=system_path())
     if kind in registered or modprobe is None:
