@@ -1,8 +1,8 @@
 """Given and default parameters of cases: cases of two runs are equal if all parameters are equal.
 
-The text of a case contains the parameters that the study gave. The remaining parameters are the
-defaults of the probe at that time, which the run stores. A default is also part of the text if runs
-have different defaults, or if one run gives a parameter that another run omits.
+The text of a case contains the parameters that the study gave. The remaining parameters have the
+probe's defaults at the time of the run, which the run stores. A default is also part of the text if
+runs have different defaults, or if one run gives a parameter that another run omits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _Parameter = tuple[str, str]
 
 
 def defaults_of(header: Header) -> dict[str, Params]:
-    """Return the parameters of each probe of a run with their defaults, if they are known."""
+    """Return for each probe of a run the parameters with known defaults, and these defaults."""
     defaults: dict[str, Params] = {}
     if not header.imported:
         defaults.update(_defaults_of_older_versions())
@@ -47,7 +47,7 @@ def _defaults_of_older_versions() -> dict[str, Params]:
 
 
 def common_defaults(defaults: Sequence[Defaults]) -> dict[str, dict[str, Scalar]]:
-    """Return the defaults that are equal in all runs which have them."""
+    """Return the defaults that are equal in all runs that record them."""
     common: dict[str, dict[str, Scalar]] = defaultdict(dict)
     for (probe, name), values in _values_of(defaults).items():
         if len(values) == 1:
@@ -65,7 +65,7 @@ def _differing(defaults: Sequence[Defaults]) -> set[_Parameter]:
 
 
 def _values_of(defaults: Sequence[Defaults]) -> dict[_Parameter, dict[str, Scalar]]:
-    """Return the different default values of each parameter, by their text."""
+    """Return the different default values of each parameter; the key of a value is its text."""
     values: dict[_Parameter, dict[str, Scalar]] = defaultdict(dict)
     for of_run in defaults:
         for probe, params in of_run.items():
@@ -84,7 +84,7 @@ def _written(name: str, value: Scalar) -> str:
 class _WholeCase:
     """A case of any run, with all of its parameters.
 
-    - `named`: the parameters that its text contains: those that any run gave, and those whose
+    - `named`: the parameters in the case's text: parameters that any run gave, and parameters whose
       defaults differ between runs.
     """
 
@@ -103,9 +103,9 @@ def case_texts(
     """Return for each run new texts of its cases; equal texts mean equal parameters.
 
     If a run does not have a parameter, the parameter gets the default on which all other runs
-    agree: a new parameter of a probe keeps the earlier behaviour.
+    agree, because the default of a new parameter keeps a probe's earlier behaviour.
 
-    - `texts`: the cases of each run, by the texts that the run has for them.
+    - `texts`: the cases of each run, as probe and text.
     - `defaults`: the result of `defaults_of` for each run.
     """
     common = common_defaults(defaults)
@@ -148,7 +148,7 @@ def differences(
     defaults: Sequence[Defaults],
     runs: Sequence[str],
 ) -> tuple[str, ...]:
-    """Describe parameters whose defaults differ between runs, which prevents a comparison."""
+    """Describe parameters whose defaults differ between runs, so that cases cannot be compared."""
     silent: dict[_Parameter, dict[str, str]] = defaultdict(dict)
     for texts_of_run, defaults_of_run, run in zip(texts, defaults, runs, strict=True):
         for probe, name, value in _silent_defaults(texts_of_run, defaults_of_run):

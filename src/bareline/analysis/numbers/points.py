@@ -1,4 +1,4 @@
-"""Comparisons point by point: one row for each point and platform, and none is left out."""
+"""Compare platforms point by point, with a row for every point and platform."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ class _Ratio(MetricRow):
     """A metric of one case, compared with the same metric of the baseline.
 
     - `value`, `value_baseline`: medians over launches, in SI base units.
-    - `ratio`: times worse than the baseline, whatever the metric's direction.
+    - `ratio`: how many times worse than the baseline; for a rate, 2 means half the rate.
     - `lo`, `hi`: the 95 % interval of `ratio`; null below six trials, or if launches lost to a time
       limit leave a bound open.
-    - `difference`, `difference_lo`, `difference_hi`: the difference with its interval in the
-      metric's unit, above 0 is worse; for points without a ratio, because a value is not positive.
+    - `difference`, `difference_lo`, `difference_hi`: the difference and its interval in the
+      metric's unit, above 0 is worse. They are null except for points without a ratio, where a
+      value is not positive.
     - `delta`: Cliff's delta, above 0 is worse.
-    - `p_adjusted`: p-value adjusted for the false discovery rate; for a certain row over all rows,
-      for any other row over the rows that are not certain.
+    - `p_adjusted`: the p-value adjusted for the false discovery rate. For a certain row it is
+      adjusted over all rows, for any other row over the rows that are not certain.
     - `verdict`: null for a metric without a good direction; for a rate, slower means lower.
     - `grade`: how certain the verdict is.
     - `rule`: the rule that decided `verdict` and `grade`; it also explains why a row is undecided
@@ -93,16 +94,18 @@ def compare_points(
 ) -> pl.DataFrame:
     """Compare platforms with their baselines, point by point.
 
-    Relative differences below `margin` do not matter. `any_layout` also compares different layouts.
-    The result has the columns of `Compared` except `by_loss`, `p_adjusted`, `verdict`, `grade` and
-    `caveats`. `bareline.analysis.judgements.decide` computes these from additional columns:
+    Relative differences below `margin` do not matter. With `any_layout`, different layouts are also
+    compared. The result has the columns of `Compared` except `by_loss`, `p_adjusted`, `verdict`,
+    `grade` and `caveats`. `bareline.analysis.judgements.decide` computes these from additional
+    columns:
 
-    - `by_interval`: the verdict by the row's own interval and estimate, without a test.
+    - `by_interval`: the verdict according to the row's interval and estimate, without a test.
     - `beyond_margin`: the whole interval is beyond the margin.
-    - `alike`: both platforms measured the same quantity in the same layout; `comparable`: they also
-      have values.
+    - `alike`: both platforms measure the same quantity in the same layout.
+    - `comparable`: `alike`, and both platforms have values or a launch exceeded its time limit.
     - `refused`, `failed`, `absent`, `left_out`, `empty`: the reason why a row is not comparable.
-    - `own`, `base`: the caveats of the platform, and of the baseline.
+    - `own`: the caveats of the platform.
+    - `base`: the caveats of the baseline.
     """
     placed = layouts(records.trials)
     emulated = emulated_platforms(records)
@@ -151,7 +154,7 @@ def _finite(mask: BoolCube, values: FloatCube, above: float = -np.inf) -> FloatC
 
 
 def _by_interval(pair: PlatformPair, margin: float) -> FloatCube:
-    """Return the verdict of each point by its own interval and estimate, without a test."""
+    """Return the verdict of each point according to its interval and estimate, without a test."""
     ratio = pair.ratio
     shift = pair.shift
     enough = np.minimum(ratio.n, ratio.n_baseline)
@@ -222,7 +225,7 @@ def _figures(
 
 
 def _informative(ratio: stats.Ratio, margin: float) -> BoolCube:
-    """Return which one-sided bounds are beyond the margin: "at least 1.00 times" is useless."""
+    """Return which one-sided bounds are beyond the margin; "at least 1.00 times" shows nothing."""
     nearest = np.nan_to_num(ratio.nearest, nan=1.0)
     distance = np.abs(np.log(nearest))
     informative: BoolCube = distance > np.log1p(margin)
@@ -255,7 +258,7 @@ def _with_sides(
 
 
 def _comparable(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows that were requested, with the reason why a row cannot be compared."""
+    """Return the rows that the study requested, with the reason if a row cannot be compared."""
     own_empty = pl.col("n") == 0
     base_empty = pl.col("n_baseline") == 0
     empty = own_empty | base_empty
@@ -289,7 +292,7 @@ def _comparable(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_silent(table: pl.DataFrame, records: Records, pair: PlatformPair) -> pl.DataFrame:
-    """Return points with an additional row for each case that has no value on either platform."""
+    """Return points with an additional row for each case that has a value on neither platform."""
     cases = records.trials.select(*CASE).unique(maintain_order=True)
     delivered = table.select(*CASE).unique()
     silent = cases.join(delivered, on=CASE, how="anti")
@@ -310,7 +313,7 @@ def _with_silent(table: pl.DataFrame, records: Records, pair: PlatformPair) -> p
 def _with_asked(table: pl.DataFrame, records: Records, pair: PlatformPair) -> pl.DataFrame:
     """Add a column "asked" that marks the cases planned on both platforms.
 
-    Only these cases can be missing.
+    A case without a value is called missing only if both platforms planned it.
     """
     sides = (pair.platform, pair.baseline)
     if records.planned is None:
@@ -332,7 +335,7 @@ def _with_asked(table: pl.DataFrame, records: Records, pair: PlatformPair) -> pl
 
 
 def _with_budgets(table: pl.DataFrame, records: Records) -> pl.DataFrame:
-    """Add the probe's time budget as limit to points that were lost without a launch limit."""
+    """Use the probe's time budget as limit for points lost in launches without a time limit."""
     lost_here = pl.col("lost") > 0
     lost = lost_here | (pl.col("base_lost") > 0)
     cut = pl.col("limit_s").is_null() & lost

@@ -1,4 +1,4 @@
-"""Compute the launches that a comparison needs, from its number of rows and their spread."""
+"""Compute how many launches a comparison needs, from the number and spread of its rows."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ _FEWEST = 3
 
 @dataclass(frozen=True, slots=True)
 class LaunchNeed:
-    """Launches of each platform that would show a difference of `DIFFERENCE` in a row as certain.
+    """The number of launches with which a difference of `DIFFERENCE` in one row becomes certain.
 
-    - `rows`: the number of tested rows: headline points, on all platforms but one.
+    - `rows`: the number of tested rows: headline points on all platforms except the baseline.
     - `spread`: the median over rows of the relative standard deviation between launches.
-    - `launches`: the number of launches needed; `measured`: the median number of launches of a row.
+    - `launches`: the number of launches that each platform needs.
+    - `measured`: the median number of launches of a row.
     """
 
     rows: int
@@ -36,7 +37,7 @@ class LaunchNeed:
 def launch_need(records: Records) -> LaunchNeed | None:
     """Return the launches that the rows of some records need.
 
-    None if no row has three launches, or if the values do not vary, as in simulations.
+    None if no row has three launches, or if the values do not vary, for example in simulations.
     """
     cube = records.cube
     judged = (cube.points.get_column("better") != "none").to_numpy()

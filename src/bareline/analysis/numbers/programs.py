@@ -1,4 +1,4 @@
-"""Measurements of programs: profiled launches, the division of their time, and predictions."""
+"""Read measurements of programs: profiles, computing and communicating time, and predictions."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _launches(records: Records, platform: str, case: tuple[object, ...]) -> pl.D
 
 
 def under_profiler(place: Place) -> Place:
-    """Return the place (the case and metric) of the profiled launches of the same case."""
+    """Return the place (case and metric) that records use for profiled launches of the case."""
     params = parse_point(place.params)
     params["profile"] = True
     return replace(place, params=format_point(params))
@@ -96,7 +96,8 @@ class Split:
     `computing` and `communicating` are shares of the whole time; the rest is the time for files.
 
     - `source`: the source of the shares, in words.
-    - `own_computing`, `own_communicating`: how many times worse each part is; None if not known.
+    - `own_computing`, `own_communicating`: how many times longer the platform takes for each part,
+      by the program's own clock; None if not known.
     """
 
     computing: float
@@ -107,7 +108,7 @@ class Split:
 
 
 class Splits:
-    """The splits of the programs in a comparison; a profile is read when its split is needed."""
+    """The splits of the programs in a comparison; profiles are read only when they are needed."""
 
     def __init__(self, records: Records, cells: Iterable[Row], baseline: str) -> None:
         self._records = records
@@ -149,7 +150,10 @@ class Splits:
         )
 
     def _read(self, case: _Case) -> Split | None:
-        """Return the split by the profiles of a case on the baseline; None without a profile."""
+        """Return the split according to the profiles of a case on the baseline.
+
+        The result is None without a profile.
+        """
         computing = []
         communicating = []
         profiles = profiles_of(self._records, self._baseline, case).values()
@@ -180,7 +184,10 @@ Predicted = Mapping[tuple[str, str], float]
 
 
 def application_of(place: Place) -> str:
-    """Return the name of a program's case in predictions; profiled launches have the same name."""
+    """Return the name of a program's case in predictions.
+
+    It is the same with and without a profile.
+    """
     given = parse_point(place.params).items()
     params = {key: value for key, value in given if key != "profile"}
     parts = [place.probe, format_point(params), f"ranks={place.ranks}"]
@@ -205,7 +212,7 @@ REPLAYED_TERMS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ReplayedTerm:
-    """One cause of a replayed loss, with its extra time as a share of the baseline's time."""
+    """One term of a replayed loss: its extra time as a share of the baseline's time."""
 
     name: str
     extra: float
@@ -220,7 +227,10 @@ ReplayedLosses = Mapping[tuple[str, str], ReplayedLoss]
 
 
 def replayed_losses(records: Records, baseline: str) -> ReplayedLosses:
-    """Return the losses that stored predictions divide into causes; empty if none can be read."""
+    """Return the losses that stored predictions divide into terms.
+
+    The result is empty without readable predictions.
+    """
     losses: dict[tuple[str, str], ReplayedLoss] = {}
     for run in records.runs:
         try:
@@ -234,7 +244,7 @@ def replayed_losses(records: Records, baseline: str) -> ReplayedLosses:
 
 
 def _replayed_loss(loss: Mapping[str, Any]) -> ReplayedLoss:
-    """Return the terms of a loss, and the number of launches on the platform that has fewer."""
+    """Return the terms of a loss, and the smaller number of launches of the two platforms."""
     base_s = median(map(float, loss["measured_a"]))
     terms = tuple(_replayed_terms(loss["shares"], base_s))
     launches = min(len(loss["measured_a"]), len(loss["measured_b"]))
@@ -254,7 +264,7 @@ def _replayed_terms(shares: Iterable[Mapping[str, Any]], base_s: float) -> Itera
 
 
 def predicted_times(records: Records, baseline: str) -> Predicted:
-    """Return the predictions from the baseline; empty if none is stored or can be read."""
+    """Return the times that are predicted from the baseline; empty without readable predictions."""
     times_s: dict[tuple[str, str], float] = {}
     for run in records.runs:
         try:

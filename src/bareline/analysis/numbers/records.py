@@ -42,11 +42,13 @@ class Records:
     - `left_out`: one row per case that a plan excluded on a platform, with the reason.
     - `planned`: one row per planned case; None if a run does not record its plan (imported runs,
       and runs of older versions).
-    - `controls`: platforms that measure their run's baseline a second time, each with that
-      baseline. `platforms` and the tables here do not contain them; `with_controls` and `whole` do.
-    - `unlike_defaults`: sentences on parameters that are not compared because their defaults
+    - `controls`: for each platform that measures its run's baseline a second time, this baseline.
+      `platforms` and the tables here do not contain these platforms; `with_controls` and `whole`
+      do.
+    - `unlike_defaults`: sentences about parameters that are not compared because their defaults
       differ.
-    - `labels`: the label of each run in the names of platforms that several runs have.
+    - `labels`: for each run the label that is added to the names of platforms that several runs
+      have.
     """
 
     trials: pl.DataFrame
@@ -79,7 +81,7 @@ class Records:
 
     @property
     def platforms(self) -> list[str]:
-        """Names of the platforms, in the order of their runs and of each run's command line."""
+        """The names of the platforms, in the order of the runs and of each run's command line."""
         names: dict[str, None] = {}
         for number, run in enumerate(self.runs):
             for platform in run.header.platforms:
@@ -91,7 +93,7 @@ class Records:
         return frozenset(self.trials.get_column("platform").unique())
 
     def name_of(self, platform: str, number: int) -> str:
-        """Return the name in these records of a platform of the run with this number."""
+        """Return the name that these records use for a platform of run `number`."""
         shared = _run_name(platform, self.labels[number])
         if shared in self._present:
             return shared
@@ -113,8 +115,9 @@ class Records:
     def earlier(self) -> dict[str, str]:
         """The baseline of each platform of later runs.
 
-        This is the same platform of the first run; if the first run lacks the platform, it is the
-        first run's baseline. Empty if no later run has a platform of the first run.
+        This is the same platform in the first run. If the first run does not have the platform, it
+        is the first run's baseline. The mapping is empty if no later run has a platform of the
+        first run.
         """
         first = self.runs[0].header.platforms
         present = self.platforms
@@ -142,7 +145,8 @@ class Records:
     def asked(self, platform: str) -> set[str] | None:
         """Return the probes that the studies request on a platform; None for all probes.
 
-        A study may measure something on some of its platforms only; it is not missing elsewhere.
+        A study may request a probe on some of its platforms only. On all other platforms its values
+        are not called missing.
         """
         name = platform.partition("@")[0]
         runs = [run for run in self.runs if name in run.header.platforms]
@@ -183,7 +187,7 @@ class Records:
 
     @cached_property
     def samples(self) -> pl.DataFrame:
-        """One row per sample, with all columns of its trial and metric; for figures."""
+        """One row per sample, with all columns of the sample's trial and metric."""
         return self._samples(self.trials, self.values)
 
     def samples_of(self, probe: str) -> pl.DataFrame:
@@ -192,9 +196,11 @@ class Records:
         return self._samples(trials, self.values)
 
     def samples_at(self, places: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of `samples` at `places`, and all rows of probes without a place in it.
+        """Return the rows of `samples` at `places`.
 
-        - `places`: the columns of a case, and point.
+        Of probes without a place in it, return all rows.
+
+        - `places`: a table with the columns of a case and the column "point".
         """
         probes = places.get_column("probe").unique()
         theirs = pl.col("probe").is_in(probes.implode())
@@ -220,7 +226,7 @@ class Records:
 
     @cached_property
     def cube(self) -> Cube:
-        """All values as one array by platform, point and block."""
+        """All values in one array with the axes platform, point and block."""
         return Cube(self.platforms, self.trials, self.values, self.declarations)
 
 
@@ -294,7 +300,7 @@ def _shared_platforms(frames: Sequence[Frames]) -> set[str]:
 def _joined(frames: Sequence[Frames], factors: Sequence[Factors]) -> Frames:
     """Return the tables of all runs as one, with numbered runs, unique rows and common units.
 
-    The planned cases are None if any run has none.
+    The planned cases are None if any run does not record its plan.
     """
     trials = []
     values = []
@@ -318,7 +324,7 @@ def _joined(frames: Sequence[Frames], factors: Sequence[Factors]) -> Frames:
 
 
 def _with_shares(records: Records) -> Records:
-    """Return the records with shares of a peak; unchanged if no rate has a peak."""
+    """Return the records with the shares of peaks (link rate, flop/s) as additional metrics."""
     declared = with_share_metrics(records.declarations)
     if declared.height == records.declarations.height:
         return records

@@ -1,6 +1,6 @@
-"""Reference values per system and case with tolerances, as in ReFrame: ``reference.toml``.
+"""Reference values with tolerances for each system and case, similar to ReFrame's references.
 
-::
+Example of a file ``reference.toml``::
 
     [[system.bare]]
     probe = "mpi.pingpong"
@@ -12,10 +12,10 @@
     upper = 0.1
 
 A row of a summary belongs to a reference if they have the same platform, probe and metric, and if
-the row has all `params` of the reference. These are parameters of the case and point, or numbers of
-ranks, threads and nodes. `lower` and `upper` are relative to `value`, and `lower` is from -1 to 0;
-a missing bound is open. The system ``*`` is any platform. A platform of several runs (``bare@n8``)
-belongs to the system ``bare``.
+the row has all `params` of the reference. `params` can contain parameters of the case and point,
+and the numbers of ranks, threads and nodes. `lower` and `upper` are relative to `value`, and
+`lower` is from -1 to 0. A missing bound is open. The system ``*`` is any platform. A platform of
+several runs (``bare@n8``) belongs to the system ``bare``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _KEYS = "probe, metric, value, unit, and lower or upper"
 
 
 class ReferenceValue(BaseModel):
-    """A reference value of a metric, and how far a median may be from it."""
+    """A reference value of a metric, and the permitted distances of a median from this value."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -63,7 +63,7 @@ class ReferenceValue(BaseModel):
 
     @property
     def ends(self) -> tuple[float | None, float | None]:
-        """The lowest and the highest permitted value, None for an open end."""
+        """The lowest and the highest permitted value; None for an open end."""
         return self._end(self.lower), self._end(self.upper)
 
     def _end(self, share: float | None) -> float | None:
@@ -93,8 +93,10 @@ class SystemReference:
 class ReferenceCheck:
     """The result of comparing a row with its reference; `row` is None if no row matches.
 
-    - `value`, `ends`: the reference and its bounds in the row's unit.
-    - `measured`: for each parameter whose value no row has, the values that the rows have instead.
+    - `value`: the reference value in the row's unit.
+    - `ends`: the permitted bounds in the row's unit.
+    - `measured`: for each parameter of the reference whose value no row has, the values in the
+      rows.
     """
 
     system: str
@@ -111,7 +113,10 @@ class ReferenceCheck:
 
     @property
     def room(self) -> float:
-        """The distance from the median to its nearest bound, over the median; negative outside."""
+        """The distance from the median to its nearest bound, divided by the median.
+
+        It is negative if the median is outside the bounds.
+        """
         if self.row is None:
             return float("-inf")
         median = float(self.row["value"])
@@ -207,7 +212,7 @@ def _has_metric(row: Mapping[str, Any], entry: SystemReference) -> bool:
 def _measured_instead(
     rows: Sequence[Mapping[str, Any]], entry: SystemReference
 ) -> dict[str, list[Any]]:
-    """Return for each parameter whose value no row of the metric has, the values of the rows."""
+    """Return the rows' values of each parameter of a reference whose own value no row has."""
     near = []
     for row in rows:
         if _has_metric(row, entry):
@@ -243,8 +248,8 @@ def _check(row: Mapping[str, Any], entry: SystemReference, path: Path) -> Refere
 def references_of(summary: pl.DataFrame, tolerance: float) -> dict[str, Any]:
     """Return the content of a reference file, from the medians of a summary's headline metrics.
 
-    - `tolerance`: the relative tolerance below and above the median; a row whose launches spread
-      farther (5th to 95th percentile) gets its spread as tolerance.
+    - `tolerance`: the relative tolerance below and above the median. If the launches of a row
+      spread farther than that (5th to 95th percentile), this spread is the row's tolerance.
     """
     systems: dict[str, list[dict[str, Any]]] = {}
     for row in as_rows(summary):

@@ -33,7 +33,7 @@ UNDELIVERED = (Verdict.FAILED, Verdict.MISSING)
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its 95 % interval; a bound is None if it is open or not known."""
+    """A number and its 95 % interval; a bound is None if it is open or not known."""
 
     value: float
     lo: float | None = None
@@ -51,7 +51,7 @@ class Estimate:
         return tuple(end for end in ends if end is not None)
 
     def with_ends(self) -> Estimate:
-        """Return the estimate with unknown bounds replaced by the value, as for an exact value."""
+        """Return the estimate with each unknown bound replaced by the value."""
         if self.bounded:
             return self
         return Estimate(self.value, self.value, self.value)
@@ -73,7 +73,10 @@ class Estimate:
         return self.lo, self.hi
 
     def over(self, below: Estimate) -> Estimate:
-        """Return this ratio over `below`; half-widths add, which is valid for dependent ratios."""
+        """Return this ratio divided by `below`.
+
+        Half-widths add, which is valid if both are dependent.
+        """
         lo = None
         if self.lo is not None and below.hi:
             lo = self.lo / below.hi
@@ -122,7 +125,7 @@ def with_interval(value: Estimate, unit: str = "", write: Callable[[float], str]
 
 
 def _ends(interval: Estimate | None, write: Callable[[float], str], to: str) -> str:
-    """Format the bounds of an interval with `to` between them; empty for an exact value."""
+    """Format the bounds of an interval with text `to` between them; empty for an exact value."""
     if interval is None:
         return ""
     lo = interval.lo
@@ -144,14 +147,13 @@ def _ends(interval: Estimate | None, write: Callable[[float], str], to: str) -> 
 class LostLaunches:
     """The numbers of launches that exceeded a time limit or crashed, of a case on two platforms.
 
-    - `lost`, `tried`, `base_lost`, `base_tried`: how many exceeded it (the time limit), of how many
-      launches that did not crash, on the platform and on the baseline.
-    - `crashed`, `base_crashed`: how many launches crashed.
+    - `lost`, `base_lost`: the number of launches that exceeded the time limit.
+    - `tried`, `base_tried`: the number of launches that did not crash.
+    - `crashed`, `base_crashed`: the number of launches that crashed.
     - `limit_s`: the time limit on the platform that lost more launches; None if it is not known.
-    - `by_points`: `limit_s` limits each point, so that some points were left out, not the launch.
+    - `by_points`: `limit_s` limits each point, so that a launch left out some points but did end.
     - `took_s`: the median duration of a launch on the other platform; None if no launch ended.
-    - `at_least`: the only known bound of the ratio: an upper bound if it is below 1, a lower bound
-      if it is above 1.
+    - `at_least`: the only known bound of the ratio: a lower bound if above 1, else an upper bound.
     - `by_loss`: 1 or -1 if the number of lost launches alone makes the row worse or better, else 0.
     """
 
@@ -168,9 +170,9 @@ class LostLaunches:
     by_loss: int
 
     def ended_badly(self, *, worse: bool) -> tuple[int, int]:
-        """Return the number of lost or crashed launches, and of all launches.
+        """Return the number of lost or crashed launches, and the number of all launches.
 
-        - `worse`: count launches of the platform; if false, launches of the baseline.
+        - `worse`: count launches of the platform; if false, count launches of the baseline.
         """
         if worse:
             return self.lost + self.crashed, self.tried + self.crashed
@@ -186,13 +188,13 @@ class Row:
     - `n_failed`, `n_failed_baseline`: the numbers of failed trials of the case.
     - `value`, `base`: medians over launches, in the metric's unit; None without a value.
     - `ratio`: times worse than the baseline; None without a ratio.
-    - `difference`: in the metric's unit, above 0 is worse; for values without a ratio because they
-      are not positive.
-    - `verdict`: worse or better only if that is certain or likely; None if nothing is compared.
+    - `difference`: the difference in the metric's unit, above 0 is worse; only for values that have
+      no ratio because they are not positive.
+    - `verdict`: worse or better only if certain or likely; None if nothing is compared.
     - `grade`: how certain the comparison is; None if nothing is compared.
     - `rule`: the rule of `bareline.analysis.judgements.decide` that set `verdict` and `grade`.
-    - `caveats`: the caveats of both platforms; `own_caveats`: those that the baseline does not
-      have.
+    - `caveats`: the caveats of both platforms.
+    - `own_caveats`: the caveats of the platform that the baseline does not have.
     - `reason`: why the row cannot be compared; empty if it can.
     - `exact`: both platforms are simulated, so that the interval is the models' error.
     - `n_used`: the number of compared values: launches, or boots if several launches share a boot.
@@ -243,7 +245,7 @@ class Row:
 
     @property
     def n_both(self) -> int:
-        """The number of compared launches on the platform that has fewer of them."""
+        """The number of compared launches of the platform with fewer launches."""
         if self.n_used is None:
             return min(self.n, self.n_baseline)
         return self.n_used
@@ -341,7 +343,7 @@ def _reason(row: _Fields) -> str:
 
 
 def _own_caveats(row: _Fields) -> tuple[Caveat, ...]:
-    """Return the caveats of a comparison that the baseline does not have."""
+    """Return the platform's caveats in a comparison, without caveats that the baseline also has."""
     of_baseline = codes(read_caveats(row.get("base")))
     caveats = read_caveats(row.get("own"))
     return tuple(caveat for caveat in caveats if caveat.code not in of_baseline)

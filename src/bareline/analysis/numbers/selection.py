@@ -1,7 +1,7 @@
-"""The rows that a reader requested: rows of some probes, platforms, metrics or layers.
+"""The rows that a user requested: rows of some probes, platforms, metrics or layers.
 
-A selection only chooses which rows are shown. The claims remain based on all rows: intervals and
-the false discovery rate do not improve if the reader looks at fewer rows.
+A selection only chooses which rows are shown. Intervals and the false discovery rate are always
+computed from all rows, so that claims do not become more certain if fewer rows are shown.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from bareline.vocabulary.errors import UsageError, did_you_mean
 def selector_filter(selector: str) -> pl.Expr:
     """Return the filter of the rows that a selector names.
 
-    - `selector`: a layer, a layer's metric, a probe or a probe's metric. With ``PLATFORM:`` in
-      front only rows of this platform. Without a metric, rows of the headline metric.
+    - `selector`: a layer, a layer's metric, a probe or a probe's metric. ``PLATFORM:`` in front
+      selects only rows of this platform. Without a metric, the headline metric is selected.
     """
     platform, colon, name = selector.rpartition(":")
     metric_of_probe = pl.concat_str([pl.col("probe"), pl.col("metric")], separator=".")
@@ -66,7 +66,7 @@ class Selection:
         return table.join(chosen_names, on=on, how="semi", maintain_order="left")
 
     def among(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Return the selected rows of a table whose own columns contain all possible names.
+        """Return the selected rows of a table; names are compared with the table's columns.
 
         Raises UsageError: no column contains a name.
         """

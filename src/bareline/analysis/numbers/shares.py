@@ -1,9 +1,9 @@
 """Shares of a peak: a measured rate divided by the peak of the network link or of the cores.
 
-The peak is a fact of the platform and the rate is measured, so no benchmark prints the share. The
-share is a separate metric, with a sample for each sample of the rate. It has no good direction: two
-platforms are compared by their rates, and only a publication's "58 % of the wire" is compared with
-the share.
+The rate is measured and the peak is a fact of the platform, so no benchmark prints the share. The
+share is a separate metric, with a sample for each sample of the rate. It has no good direction,
+because two platforms are compared by their rates. The share is only compared with shares that
+publications print, such as "58 % of the wire".
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BITS = 8.0
 def wire_bps(facts: Facts) -> float | None:
     """Return the rate of the link between nodes in bit/s; None if no fact contains it.
 
-    A device with a rate limit sends at most at this limit, even if its link is faster.
+    If a rate limit is set on the device, this limit is the rate, even if the link is faster.
     """
     keys = ("net.shaped_bps", "net.speed_bps", "net.rdma.rate_bps")
     rates = (positive_number(facts, key) for key in keys)
@@ -39,9 +39,11 @@ def core_flops(facts: Facts) -> float | None:
 class PeakShare:
     """The rule that turns a rate of a probe into a share of a peak.
 
-    - `metric`: the name of the share; `of`: the name of the rate.
+    - `metric`: the name of the share.
+    - `of`: the name of the rate.
     - `peak`: returns the peak of one core or one link from a platform's facts, in the rate's unit.
-    - `per_core`: the peak is multiplied by the number of cores: one for each rank and thread.
+    - `per_core`: the peak is multiplied by the number of cores, which is ranks multiplied by
+      threads.
     """
 
     probe: str
@@ -69,7 +71,7 @@ SHARES = (
 
 
 def with_share_metrics(declarations: pl.DataFrame) -> pl.DataFrame:
-    """Add rows for the shares of the declared rates; the columns are as in `declarations`."""
+    """Add rows for the shares of the declared rates."""
     described = {
         "unit": pl.lit("1"),
         "better": pl.lit("none"),

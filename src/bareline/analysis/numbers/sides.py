@@ -14,7 +14,10 @@ from bareline.analysis.numbers.cube import BoolCube, Cube, FloatCube, IntCube
 
 
 class EndedBadly(NamedTuple):
-    """Marks of the launches that were lost or crashed, and of all launches: (points, blocks)."""
+    """Marks of the launches that were lost or crashed, and of all launches.
+
+    The arrays have the shape (points, blocks).
+    """
 
     lost: BoolCube
     tried: BoolCube
@@ -27,9 +30,9 @@ class Side:
     Arrays of shape (points, blocks):
 
     - `values`: the measured values.
-    - `compared`: the compared values; after `repeat` these are more than were measured.
+    - `compared`: the compared values; `repeat` adds values to the measured values.
     - `lost`: marks of launches that exceeded a limit.
-    - `crashed`: marks of launches that crashed, which count as lost, without a bound.
+    - `crashed`: marks of launches that crashed. They count as lost launches without a known bound.
 
     Further arrays:
 
@@ -61,7 +64,7 @@ class Side:
         )
 
     def repeat(self, beside: Side) -> None:
-        """Repeat the median of a noiseless platform in every block that the other side measured.
+        """Repeat the median of a noiseless platform in all blocks that the other platform measured.
 
         Launches that exceeded a time limit stay missing.
         """
@@ -81,7 +84,7 @@ class Side:
 
     @cached_property
     def tried(self) -> BoolCube:
-        """Marks of the launches that did not crash: each has a value, or exceeded a limit."""
+        """Marks of the launches that did not crash: they have a value or exceeded a limit."""
         tried: BoolCube = ~np.isnan(self.compared) | self.lost
         return tried
 

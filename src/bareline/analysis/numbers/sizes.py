@@ -1,8 +1,8 @@
 """Classes of sizes: points of one class behave similarly and are reported together.
 
-Most MPI libraries change from their eager to their rendezvous protocol near the limit between the
-first two classes of message sizes. A working set below 1 MiB fits into the caches of a core on most
-processors; a working set of 64 MiB or more fits into no cache.
+Most MPI libraries change from the eager to the rendezvous protocol near the limit between the first
+two classes of message sizes. A working set below 1 MiB fits into the caches of a core on most
+processors; a working set of 64 MiB or more does not fit into any cache.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LARGE_BYTES = 256 << 10
 
 
 class Size(StrEnum):
-    """The words for the size of the messages or data of a class."""
+    """The name of a class of message sizes or data sizes."""
 
     SMALL = "small"
     MIDDLE = "middle"
@@ -57,7 +57,8 @@ CLASSES: tuple[SizeClass, ...] = (
 def classes(points: Sequence[str]) -> Iterator[tuple[SizeClass | None, list[int]]]:
     """Yield each class of sizes with the numbers of its points; None for points without a size.
 
-    - `points`: texts as `format_point` makes them; empty for a point without a value.
+    - `points`: the texts of points in the form of `format_point`; empty for a point without a
+      value.
     """
     delivered = {}
     for point in points:

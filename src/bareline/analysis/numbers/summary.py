@@ -1,4 +1,4 @@
-"""Summaries of each point on each platform, with interval and spread: docs/method/statistics.md."""
+"""Summarize each point on each platform, with interval and spread (docs/method/statistics.md)."""
 
 from __future__ import annotations
 
@@ -196,7 +196,10 @@ def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
 
 
 def _precisions(records: Records) -> pl.DataFrame:
-    """Return the relative half-width that a median of each layer should have; 0 for none."""
+    """Return the largest relative half-width that medians of each layer should have.
+
+    The value is 0 if there is no limit.
+    """
     declared = records.study.get("precision")
     layers = list(Layer)
     precisions = [DEFAULT_PRECISION[layer] for layer in layers]
@@ -207,7 +210,7 @@ def _precisions(records: Records) -> pl.DataFrame:
 
 
 def flag(condition: pl.Expr, caveat: str | pl.Expr) -> pl.Expr:
-    """Return a list with `caveat` (a code or text) if a condition is true, else an empty list."""
+    """Return an expression for a list: with `caveat` if `condition` is true, else empty."""
     if isinstance(caveat, str):
         caveats = pl.lit([caveat])
     else:
@@ -219,7 +222,8 @@ def flag(condition: pl.Expr, caveat: str | pl.Expr) -> pl.Expr:
 def _counted(records: Records, key: Sequence[str], name: str) -> pl.DataFrame:
     """Return the caveats of cases or points, each with the number of trials that have it.
 
-    - `key`: the columns that identify a case or a point; `name`: the column of the result.
+    - `key`: the columns that identify a case or a point.
+    - `name`: the name of the new column.
     """
     of_point = [column for column in key if column not in CASE]
     if of_point:
@@ -256,7 +260,7 @@ def _of_some(text: str, some: int, total: int) -> str:
 
 
 def _series_caveats(records: Records) -> pl.DataFrame:
-    """Return the caveats on the series of launches of each case and platform, such as a drift."""
+    """Return caveats about the order of launches, such as a drift, for each case and platform."""
     cube = records.cube
     headline = cube.points.filter(pl.col("headline").fill_null(False)).sort("case")
     cases = headline.select("case", *CASE).unique("case", maintain_order=True)
@@ -298,11 +302,11 @@ def _launches(values: FloatCube, begins: IntCube) -> FloatCube:
 
 
 def failures(records: Records) -> pl.DataFrame:
-    """Return the cases with failed trials on a platform, so that a summary can show all of them.
+    """Return the cases with failed trials on each platform.
 
-    The table has the columns platform, the case's columns, n (measured trials), n_failed, and the
-    stage and reason of the last failure. If no trial could be started because a program is not
-    installed, `absent` names the program.
+    The table has the columns platform, the case's columns, n (number of measured trials), n_failed,
+    stage and reason of the last failure, and absent. If no trial could be started because a program
+    is not installed, `absent` names this program.
     """
     failed = pl.col("status") == "failed"
     absent = pl.col("stage") == Stage.ABSENT.value

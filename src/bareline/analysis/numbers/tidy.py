@@ -42,8 +42,8 @@ def tidy_samples(records: Records, samples: pl.DataFrame) -> pl.DataFrame:
 def tidy_trials(records: Records) -> pl.DataFrame:
     """Return measured and failed trials, with a column for each parameter of their case.
 
-    The table has a row per trial and the trial's columns of `tidy_samples`. `status` is measured or
-    failed; a failed trial has a stage and a reason.
+    The table has a row per trial, with the columns of `tidy_samples` that describe a trial.
+    `status` is measured or failed; a failed trial has a stage and a reason.
     """
     layers = records.declarations.select("probe", "layer").unique("probe", maintain_order=True)
     trials = records.with_controls.trials.join(layers, on="probe", how="left")
@@ -89,7 +89,7 @@ def _run_names(records: Records) -> list[str]:
 
 
 def _spread(texts: pl.DataFrame) -> pl.DataFrame:
-    """Return a table with a column for each parameter in the texts, one row per row of texts."""
+    """Return a table with a column for each parameter in the texts, and as many rows as `texts`."""
     rows = []
     for row in texts.iter_rows():
         params: dict[str, Scalar] = {}

@@ -1,7 +1,7 @@
-"""Amounts in words: all ratios and intervals of sentences are written here.
+"""Amounts in words: this module formats all ratios and intervals of sentences.
 
-A page has one unit: so many times worse or better, or per cent below 1.25. The interval and the
-range of an amount have the same unit and direction as the amount.
+Amounts are written as "times" worse or better, but in per cent if the ratio is below 1.25. The
+interval and the range of an amount have the same unit and direction as the amount.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Form:
     """The common form of all amounts of one sentence; amounts are ratios, above 1 is worse.
 
     - `worse`: the sentence is about a loss, so that a ratio is written unchanged, not inverted.
-    - `rate`: the ratio is one of rates, which become lower, not slower.
-    - `in_percent`: amounts are written in per cent, not as so many times.
+    - `rate`: the metric is a rate, which becomes "lower" instead of "slower".
+    - `in_percent`: amounts are written in per cent instead of "times".
     """
 
     worse: bool
@@ -92,7 +92,7 @@ def _percent(share: float) -> str:
 
 
 def word(rate: bool, *, worse: bool) -> str:
-    """Return the word for worse or better: of a rate "lower", of a time "slower", for example."""
+    """Return "lower" or "higher" for a rate, "slower" or "faster" for any other metric."""
     if rate:
         if worse:
             return "lower"
@@ -111,7 +111,7 @@ def ratio_pieces(ratio: Estimate, rate: bool) -> list[Piece]:
 
 
 def ratio_words(ratio: Estimate | None, rate: bool) -> str:
-    """Format a ratio with its interval as plain words, or words for a missing ratio."""
+    """Format a ratio with its interval as plain words; a missing ratio also has words."""
     if ratio is None:
         return "no ratio"
     pieces = ratio_pieces(ratio, rate)
@@ -150,7 +150,7 @@ def span(lo: float | None, hi: float | None, rate: bool) -> str:
 
 
 def _end(ratio: float | None, ends: Sequence[float], rate: bool, *, worse: bool) -> _End:
-    """Format a bound of a range; None is an open bound, written as any amount.
+    """Format a bound of a range; an open bound (None) is written as "any amount".
 
     - `ends`: the known bounds of the range.
     """
@@ -163,7 +163,7 @@ def _end(ratio: float | None, ends: Sequence[float], rate: bool, *, worse: bool)
 
 
 def amount_pieces(points: Sequence[Row], rate: bool) -> list[Piece]:
-    """Describe how much points of one direction differ: a single point, or a range of points."""
+    """Describe how much points differ (all worse or all better), as one amount or a range."""
     first = points[0]
     if first.ratio is None:
         return _off_scale(first, rate)
@@ -231,7 +231,7 @@ def worst_pieces(finding: Finding, points: Sequence[Row]) -> list[Piece]:
 
 
 def reach(point: Row, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
-    """Format the range of an undecided point; as "at most" if one side is within the margin."""
+    """Format the range of an undecided point; as "at most ..." if one side is within the margin."""
     if point.ratio is None:
         return _reach_of_difference(point)
     model = ""
@@ -298,7 +298,7 @@ def _beyond_limit(point: Row, rate: bool) -> list[Piece]:
 
 
 def _ratio_of_ended(value: float, base: float, rate: bool) -> str:
-    """Describe the ratio of the medians of those launches that ended."""
+    """Describe the ratio of the medians of the launches that ended."""
     larger = max(value, base)
     distance = larger / min(value, base)
     if distance <= 1 + DEFAULT_MARGIN:

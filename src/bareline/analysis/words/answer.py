@@ -1,9 +1,9 @@
-"""Write the answer: a paragraph for each platform, with the study's question first.
+"""Write the answer: a paragraph for each platform, beginning with the study's question.
 
-The platform with the largest loss comes first. After the study's question the paragraph describes
-other layers that are worse, gains, launches that did not end, and undecided rows with their own
-interval. Without a question it names the worst finding of each layer. "Equal" is written only if
-every planned point is equal.
+The platform with the largest loss comes first. After the rows in the question, the paragraph
+describes other layers that are worse, gains, launches that did not end, and undecided rows with
+their intervals. Without a question it names the worst finding of each layer. "Equal" is written
+only if every planned point is equal.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def answer(scope: AnswerScope, platforms: Sequence[str], baseline: str) -> Sente
 def _platforms_by_words(scope: AnswerScope, platforms: Sequence[str]) -> dict[Sentence, list[str]]:
     """Return the platforms for each text; platforms with equal words share a text.
 
-    A platform with any finding is never left out.
+    Every platform with a finding is included.
     """
     brief = len(platforms) > _MOST_PLATFORMS
     measured = {finding.platform for finding in scope.findings}
@@ -80,7 +80,7 @@ def _platforms_by_words(scope: AnswerScope, platforms: Sequence[str]) -> dict[Se
 
 
 def _against(scope: AnswerScope, platforms: Sequence[str], baseline: str) -> _Clause:
-    """Return the clause on the baseline, with remarks that concern all platforms."""
+    """Return the clause that names the baseline, with remarks about all platforms."""
     clause: _Clause = ["Compared with ", PlatformName(baseline)]
     failed, planned = failed_cases(scope.findings, baseline=True)
     if failed:

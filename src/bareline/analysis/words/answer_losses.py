@@ -1,4 +1,4 @@
-"""The clauses of an answer on losses and gains, first of programs, then of other layers."""
+"""The clauses of an answer about losses and gains, first of programs, then of other layers."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _Clause = list[Piece]
 def clauses_of_programs(
     scope: AnswerScope, cells: Sequence[Row], *, worse: bool, brief: bool
 ) -> list[_Clause]:
-    """Describe rows that the question names and that differ in one direction.
+    """Describe rows in the study's question that are all worse, or all better.
 
     Parameters
     ----------
     scope
-        The part of one platform.
+        The data of one platform.
     cells
         Rows of `scope` that are all worse, or all better.
     worse
@@ -117,8 +117,8 @@ def _figures(scope: AnswerScope, layer: Layer, group: Sequence[Row], largest: Ro
 def _both_values(cell: Row) -> str:
     """Return the platform's and the baseline's value in words; empty if a value is missing.
 
-    The platform's value is computed from the ratio, which is a ratio of pairs. The quotient of the
-    two medians would be a different number.
+    The platform's value is the baseline's median multiplied (for a rate: divided) by the ratio. The
+    platform's median would not match the ratio, which is computed from pairs of launches.
     """
     if cell.base is None or cell.ratio is None:
         return ""
@@ -177,20 +177,20 @@ def clauses_of_layers(
     also: bool,
     first: bool,
 ) -> list[_Clause]:
-    """Describe which layers differ in one direction, without those that are already described.
+    """Describe which layers are worse, or better, without layers that are already described.
 
     Parameters
     ----------
     scope
-        The part of one platform.
+        The data of one platform.
     verdict
         Slower or faster.
     described
         The layers and probes that other clauses describe.
     also
-        Whether the rows that the question names differ in the same direction.
+        Whether the rows in the study's question differ in the same direction.
     first
-        Whether no clause is before these.
+        Whether these clauses are the first of the answer.
     """
     findings = _largest_changes(scope, verdict, described)
     if not scope.cells:
@@ -222,7 +222,7 @@ def _direction(verdict: Verdict) -> str:
 def _changes_without_question(
     scope: AnswerScope, findings: Sequence[Finding], verdict: Verdict
 ) -> list[_Clause]:
-    """Describe the largest differences individually, and name the layers of the remaining ones."""
+    """Describe the largest differences individually; name the layers of all other differences."""
     clauses: list[_Clause] = []
     further = []
     for finding in findings:
@@ -242,7 +242,7 @@ def _changes_without_question(
 def _largest_changes(
     scope: AnswerScope, verdict: Verdict, described: Set[tuple[Layer, str]]
 ) -> list[Finding]:
-    """Return the finding of each layer that differs most in a direction, certain ones first."""
+    """Return for each layer the finding with the largest loss (or gain), certain findings first."""
 
     def rank(finding: Finding) -> tuple[bool, float]:
         grade = finding.grade_toward(verdict)
@@ -284,7 +284,7 @@ def _amount(finding: Finding, verdict: Verdict, *, with_direction: bool = True) 
 
 
 def change_clause(scope: AnswerScope, finding: Finding, verdict: Verdict) -> _Clause:
-    """Describe the largest difference of a finding; for a mixed finding, loss and gain."""
+    """Describe the largest difference of a finding; for a mixed finding, the loss and the gain."""
     name = f"{scope.where(finding)} is "
     if verdict is not Verdict.SLOWER or finding.verdict is not Verdict.MIXED:
         return [name, finding.sure_words(verdict), *_amount(finding, verdict)]

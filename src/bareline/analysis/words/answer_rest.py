@@ -63,7 +63,7 @@ def _titles_without_value(findings: Sequence[Finding]) -> list[str]:
 
 
 def clauses_of_crashes(scope: AnswerScope) -> list[_Clause]:
-    """Describe how many launches did not finish, or left out some sizes, for each probe."""
+    """Describe for each probe how many launches did not finish, or left out some sizes."""
     whole: dict[str, tuple[int, int]] = {}  #: Launches that did not end, and all, by title.
     in_part: dict[str, tuple[int, int]] = {}  #: The same for launches that left out sizes.
     for finding in scope.findings:
@@ -97,7 +97,11 @@ def _crash_clause(counts: dict[str, tuple[int, int]], verb: str) -> list[_Clause
 
 
 def clauses_of_the_rest(scope: AnswerScope, *, whole: bool) -> list[_Clause]:
-    """Describe equal and undecided rows; of all findings if the answer has no other clause."""
+    """Describe equal and undecided rows.
+
+    - `whole`: the answer has no other clause, so that rows of all findings are described. If false,
+      only equal rows in the study's question are described.
+    """
     compared = scope.compared
     few = [finding for finding in compared if undecided_yet(finding)]
     if few and len(few) == len(compared):
@@ -117,7 +121,7 @@ def clauses_of_the_rest(scope: AnswerScope, *, whole: bool) -> list[_Clause]:
 
 
 def _equal_cells(scope: AnswerScope) -> _Clause:
-    """Name the only equal row among the rows that the question names, or count the equal ones."""
+    """Name the only equal row among the rows in the study's question, or count the equal rows."""
     cells = [cell for cell in scope.cells if cell.compared]
     equal = [cell for cell in cells if cell.grade is Grade.EQUAL]
     if not equal:
@@ -164,7 +168,7 @@ def _not_judged(findings: Sequence[Finding]) -> _Clause:
 
 
 def clauses_of_open_cells(scope: AnswerScope) -> list[_Clause]:
-    """Describe the undecided rows that the question names, by the row with the widest interval."""
+    """Describe the undecided rows in the study's question by the widest of their intervals."""
     cells = _open_cells(scope)
     if not cells:
         return []
@@ -192,7 +196,7 @@ def _open_words(scope: AnswerScope, cells: Sequence[Row], widest: Row) -> str:
 
 
 def _open_cells(scope: AnswerScope) -> list[Row]:
-    """Return the undecided rows with enough launches, without points decided by their mean."""
+    """Return the undecided rows with enough launches, except rows whose mean is decided."""
     by_mean: set[Place] = set()
     for finding in scope.means:
         by_mean.update(point.place for point in finding.points)

@@ -1,4 +1,4 @@
-"""The data of an answer: findings, rows that the question names, and their explanations."""
+"""The data of an answer: findings, rows in the study's question, and the division of losses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bareline.vocabulary.verdicts import Verdict
 
 @dataclass(frozen=True, slots=True)
 class AnswerScope:
-    """The data of an answer: findings, rows that the question names, and their explanations."""
+    """The data of an answer: findings, rows in the study's question, and the division of losses."""
 
     findings: Sequence[Finding]
     cells: Sequence[Row]
@@ -42,7 +42,7 @@ class AnswerScope:
         )
 
     def cells_with(self, verdict: Verdict) -> list[Row]:
-        """Return the rows that the question names and that have a verdict."""
+        """Return the rows in the study's question that have a verdict."""
         return [cell for cell in self.cells if cell.verdict is verdict]
 
     def findings_with(self, verdict: Verdict) -> list[Finding]:
@@ -50,7 +50,7 @@ class AnswerScope:
         return [finding for finding in self.findings if finding.verdict is verdict]
 
     def points_with(self, verdict: Verdict) -> list[Row]:
-        """Return the points of all findings that have a verdict."""
+        """Return the points, of all findings, that have a verdict."""
         points = []
         for finding in self.findings:
             points += [point for point in finding.points if point.verdict is verdict]
@@ -63,7 +63,7 @@ class AnswerScope:
 
     @property
     def means(self) -> list[Finding]:
-        """The findings that the question names and that differ only in the mean of their points."""
+        """The findings in the study's question that differ only in the mean of their points."""
         named = {(cell.platform, cell.place) for cell in self.cells}
         means = []
         for finding in self.findings:
@@ -73,13 +73,16 @@ class AnswerScope:
         return means
 
     def where(self, finding: Finding) -> str:
-        """Name a finding, with its number of nodes if findings ran on different numbers."""
+        """Name a finding, with its number of nodes if this number differs between findings."""
         if finding.where or not self.with_nodes:
             return finding.subject.rstrip()
         return f"{finding.subject} {nodes_words(finding.nodes)}".rstrip()
 
     def name(self, cell: Row) -> str:
-        """Name a row by probe, metric and point, and by nodes if findings differ in them."""
+        """Name a row by probe, metric and point.
+
+        The number of nodes is added if findings of the probe ran on different numbers of nodes.
+        """
         of_probe = [finding for finding in self.findings if finding.probe == cell.place.probe]
         if not of_probe:
             return cell.place.probe

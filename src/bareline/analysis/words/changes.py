@@ -35,7 +35,7 @@ def change_clauses(findings: Sequence[Finding], wording: Wording) -> list[_Claus
 
 
 def _change(finding: Finding, wording: Wording) -> _Clause:
-    """Describe the difference of a finding on its platform, with its other points in brackets."""
+    """Describe the difference of a finding, with details and its remaining points in brackets."""
     if finding.by_mean:
         amount = mean_pieces(finding)
         details = _details_of_mean(finding)
@@ -51,7 +51,7 @@ def _change(finding: Finding, wording: Wording) -> _Clause:
 
 
 def _details_of_mean(finding: Finding) -> list[_Clause]:
-    """Describe the points of a finding that differs only in their mean."""
+    """Describe the points of a finding if only the mean of the points differs."""
     details: list[_Clause] = [["no single point is certain"]]
     ratios = []
     for point in finding.compared:
@@ -64,7 +64,7 @@ def _details_of_mean(finding: Finding) -> list[_Clause]:
 
 
 def _sides(finding: Finding) -> list[list[Row]]:
-    """Return the worse points and the better points, as one or two lists that are not empty."""
+    """Return a list of the worse points and a list of the better points, without empty lists."""
     sides = [finding.of(Verdict.SLOWER), finding.of(Verdict.FASTER)]
     return [points for points in sides if points]
 
@@ -74,7 +74,7 @@ def _likely(points: Sequence[Row]) -> int:
 
 
 def _side(finding: Finding, points: Sequence[Row]) -> _Clause:
-    """Describe how much the points of one direction differ, and which points (or how many)."""
+    """Describe how much the worse (or the better) points differ, and which or how many points."""
     pieces: _Clause = []
     if _likely(points) == len(points):
         pieces.append(points[0].sure_words)
@@ -89,7 +89,7 @@ def _side(finding: Finding, points: Sequence[Row]) -> _Clause:
 
 
 def _details_of_side(finding: Finding, points: Sequence[Row]) -> list[_Clause]:
-    """Return details on the points of one direction: certainty, the worst point, the baseline."""
+    """Return details on the worse (or the better) points: certainty, worst point, baseline."""
     first = points[0]
     details: list[_Clause] = []
     likely = _likely(points)

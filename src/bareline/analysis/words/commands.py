@@ -24,9 +24,11 @@ class CommandRow(TypedDict):
     """A row of ``ab``: a command, and its comparison with the first command.
 
     - `name`: the name of the command's platform in the run; the first command is the baseline.
-    - `n`, `n_failed`: the numbers of launches that printed the value, and that failed.
+    - `n`: the number of launches that printed the value.
+    - `n_failed`: the number of launches that failed.
     - `value`, `lo`, `hi`: the median over launches and its 95 % interval, in `unit`.
-    - `ratio`, `ratio_lo`, `ratio_hi`: times worse than the first command, with its 95 % interval.
+    - `ratio`, `ratio_lo`, `ratio_hi`: how many times worse than the first command, and the 95 %
+      interval.
     """
 
     run: str
@@ -114,7 +116,8 @@ def _grade(row: Mapping[str, Any]) -> Grade | None:
 def answer_of(row: CommandRow, base: CommandRow, margin: float) -> str:
     """Return a sentence that compares a command with the first command.
 
-    - `row`: the row of the command; `base`: the row of the first command.
+    - `row`: the row of the command.
+    - `base`: the row of the first command.
     """
     command = quoted(row["command"])
     base_command = quoted(base["command"])
@@ -166,7 +169,7 @@ def _direction(row: CommandRow, *, worse: bool) -> str:
 
 
 def quoted(command: str) -> str:
-    """Return a command line in quotes, cut if it is long."""
+    """Return a command line in quotes; a long command line is shortened."""
     words = " ".join(command.split())
     if len(words) > _LONGEST_COMMAND:
         words = f"{words[:_LONGEST_COMMAND]} ..."

@@ -35,8 +35,8 @@ class Comparison(JudgedComparison):
     ) -> Comparison:
         """Compare later runs with the first run; a platform of two runs is compared with itself.
 
-        If a baseline is given, or if no platform is in two runs, all platforms are compared with
-        the baseline.
+        If a baseline is given, or if no platform is in several runs, all platforms are compared
+        with the baseline instead.
 
         Raises AnalysisError: the baseline is not one of the platforms.
         """
@@ -52,7 +52,7 @@ class Comparison(JudgedComparison):
 
     @cached_property
     def glance(self) -> VerdictMatrix:
-        """The verdict at a glance: one line, and a table of layers and platforms."""
+        """The verdict at a glance: the answer, and a table of layers and platforms."""
         predicted = predicted_times(self.records, self.baseline)
         scope = AnswerScope(self.findings, self.asked, self.margin, self.breakdowns, predicted)
         exact = []
@@ -68,7 +68,7 @@ class Comparison(JudgedComparison):
     def steps(self) -> list[Sentence]:
         """A sentence for each step of a study whose platforms are steps.
 
-        The step to the baseline has no sentence here, because it is the verdict's.
+        The step to the baseline has no sentence here, because the verdict describes it.
         """
         if not self.is_ladder:
             return []
@@ -98,7 +98,7 @@ class Comparison(JudgedComparison):
     def rows(self) -> list[Mapping[str, object]]:
         """Return findings, conclusions and judgements as rows for ``--json``, each with a "kind".
 
-        Raises AnalysisError: as for `sentences`.
+        Raises AnalysisError: there is only one platform, and its values allow no conclusion.
         """
         conclusions = [conclusion_row(conclusion) for conclusion in self.conclusions]
         controls = [control_row(control) for control in self.controls]

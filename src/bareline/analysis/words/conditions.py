@@ -1,4 +1,4 @@
-"""The outcome of a condition: its result, and a line for each row that meets or may meet it."""
+"""The outcome of a condition: its result, and lines for the rows that meet or may meet it."""
 
 from __future__ import annotations
 
@@ -44,12 +44,13 @@ class ConditionOutcome:
 
     - `tested`: the number of rows to which the condition was applied.
     - `violations`: a line for each row that meets the condition, the farthest row first.
-    - `undecided`: a line for each row for which the launches decide nothing.
-    - `remedy`: how many launches would decide these rows; empty if there are none.
-    - `nearest`: if no row meets the condition, the row that is nearest to meeting it, with its
-      bound.
-    - `head`, `verb`, `verb_of_one`: words for rows that meet the condition: before each row, and
-      after the number of several rows or of one row.
+    - `undecided`: a line for each row whose launches do not show whether it meets the condition.
+    - `remedy`: how many launches would decide these rows; empty without undecided rows.
+    - `nearest`: if no row meets the condition, the row that is nearest to meeting it, with the
+      bound of its interval.
+    - `head`: the words before each row that meets the condition.
+    - `verb`: the verb after a number of several rows, e.g. "meet it".
+    - `verb_of_one`: the verb after the number 1, e.g. "meets it".
     """
 
     condition: str
@@ -156,7 +157,7 @@ def _hundredths(ratio: float) -> str:
 def _remedy(
     condition: FailCondition, comparison: JudgedComparison, undecided: Sequence[Row]
 ) -> str:
-    """Return how many launches would decide the undecided rows; empty if there are none."""
+    """Return how many launches would decide the undecided rows; empty without undecided rows."""
     if not undecided:
         return ""
     judged = comparison.judged
@@ -194,7 +195,7 @@ def _words(condition: FailCondition, met: Match) -> str:
     sign = condition.sign
     match met.how:
         case How.UNJUDGED if cell.verdict in WITHOUT_FIGURES:
-            return f"cannot be judged: {cell.verdict}"
+            return f"cannot be judged: {_verdict(cell)}"
         case How.UNJUDGED:
             return f"cannot be judged: {count(cell.n_both, 'trial')}, {MIN_LAUNCHES} are needed"
         case How.FAILS if lost is not None and cell.verdict is not Verdict.FAILED:
@@ -206,7 +207,7 @@ def _words(condition: FailCondition, met: Match) -> str:
             together = sentence(*mean_pieces(met.mean))
             return f"is the farthest point; together they are {together}"
         case How.VERDICT:
-            verdict = with_sureness(str(cell.verdict), cell.grade, few_boots=cell.few_boots)
+            verdict = with_sureness(_verdict(cell), cell.grade, few_boots=cell.few_boots)
             return f"is {verdict}"
         case How.LOST if lost is not None:
             some, launches = lost.ended_badly(worse=lost.by_loss > 0)
@@ -216,7 +217,7 @@ def _words(condition: FailCondition, met: Match) -> str:
             value = _digits(met.value)
             return f"{condition.end} {value} {sign} {condition.limit:g}"
         case How.ESTIMATE:
-            return f"has no {condition.end}: {cell.verdict}"
+            return f"has no {condition.end}: {_verdict(cell)}"
     if cell.ratio is None:
         return f"has no ratio: {_without_ratio(cell)}"
     ratio = with_interval(cell.ratio, write=_digits)
@@ -227,7 +228,7 @@ def _words(condition: FailCondition, met: Match) -> str:
 
 
 def _bound_of_losses(lost: LostLaunches) -> str:
-    """Return the bound that lost launches set on the ratio; empty without one."""
+    """Return the bound of the ratio that follows from lost launches; empty without a bound."""
     if not lost.at_least:
         return ""
     end = "most"
@@ -240,7 +241,14 @@ def _without_ratio(cell: Row) -> str:
     """Return why a row has no ratio."""
     if cell.difference is not None:
         return "it is compared as a difference"
-    return lost_words(cell) or f"{cell.verdict}"
+    return lost_words(cell) or _verdict(cell)
+
+
+def _verdict(cell: Row) -> str:
+    """Return the word for the verdict of a row; a row of one platform alone has none."""
+    if cell.verdict is None:
+        return "not compared"
+    return cell.verdict.words
 
 
 def _digits(value: float) -> str:
@@ -251,7 +259,7 @@ def _digits(value: float) -> str:
 def check_trend(trend: Trend, condition: FailCondition) -> ConditionOutcome:
     """Return which series meet a condition such as ``mpi is slower``, by their present level.
 
-    Raises UsageError: the condition has another form, or its selector matches nothing.
+    Raises UsageError: the condition has a different form, or its selector matches nothing.
     """
     if condition.verdict not in (Verdict.SLOWER, Verdict.FASTER):
         raise UsageError(
@@ -275,7 +283,11 @@ def check_trend(trend: Trend, condition: FailCondition) -> ConditionOutcome:
 
 
 def _presents(series: TrendSeries, grades: Sequence[Grade]) -> list[Present]:
-    """Return the present states of a series that a condition with these grades tests."""
+    """Return the present states of a series that a condition with these grades tests.
+
+    These are the state by certain changes and, if `grades` contains "likely", the state by likely
+    changes.
+    """
     states = [series.present]
     if Grade.LIKELY in grades:
         states.append(series.likely)

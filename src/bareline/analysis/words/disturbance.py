@@ -1,4 +1,4 @@
-"""A sentence on disturbed trials: their number, the kinds of disturbance, and their use."""
+"""A sentence about disturbed trials: their number, their kinds, and whether they were used."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from bareline.vocabulary.units import count, listing
 
 
 def disturbed_words(seen: Disturbed) -> str:
-    """Return how many trials were disturbed, by kind of disturbance; empty without any."""
+    """Return how many trials were disturbed, by kind of disturbance.
+
+    The result is empty without disturbed trials.
+    """
     if not seen.disturbed:
         return ""
     verb = "was" if seen.disturbed == 1 else "were"

@@ -1,4 +1,4 @@
-"""Describe the error rates of a page: of its statistics, and as its control measured them."""
+"""Describe the error rates of a page, according to its tests and according to its controls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TIMES_FROM = 1.5
 
 
 def control_text(control: Control) -> str:
-    """Describe how often the baseline differs from itself, and the consequence."""
+    """Describe how many rows differ between two measurements of the baseline, and the effect."""
     who = "the baseline"
     if not control.of_baseline:
         who = control.platform
@@ -113,7 +113,7 @@ def _tests(judged: GradedRows, pairs: Sequence[PlatformPair]) -> str:
 
 
 def _separate(pairs: Sequence[PlatformPair]) -> str:
-    """Describe which difference is certain if a platform and its baseline share no blocks."""
+    """Describe how large a difference must be to be certain if two platforms share no blocks."""
     separate = []
     for pair in pairs:
         if not (pair.paired or pair.exact):

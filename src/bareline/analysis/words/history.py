@@ -47,7 +47,7 @@ def run_words(trend: Trend, number: int) -> str:
 
 
 def _position(trend: Trend, change: ChangePoint) -> str:
-    """Return the runs that may be the first run of the new level; empty if there is only one."""
+    """Return the range of runs in which the new level may begin; empty if this is a single run."""
     if change.first == change.last:
         return ""
     first = trend.runs[change.first].name
@@ -85,7 +85,7 @@ def _signed(ratio: float) -> str:
 
 
 def undated_words(trend: Trend) -> str:
-    """Return which runs are dated by the times of imported files; empty if there are none."""
+    """Return which runs are dated by timestamps of imported files; empty without any such run."""
     names = trend.dated_by_files
     if not names:
         return ""
@@ -100,7 +100,7 @@ def undated_words(trend: Trend) -> str:
 
 
 def incomplete_words(trend: Trend) -> Iterator[str]:
-    """Yield a sentence for each excluded run with the reason; only some of many runs."""
+    """Yield a sentence with the reason for each excluded run; further runs are only counted."""
     incomplete = trend.history.incomplete
     for run in incomplete[:_NAMED]:
         yield f"left out: {run.path}: {run.why}"

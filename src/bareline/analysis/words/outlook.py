@@ -16,7 +16,7 @@ MOST_LAUNCHES = 200
 
 @dataclass(frozen=True, slots=True)
 class _Forecast:
-    """The launches that would decide a point, its measured launches, and its distance from 1."""
+    """The launches that would decide a point, the measured launches, and the distance from 1."""
 
     needed: stats.LaunchOutlook
     launches: int
@@ -24,10 +24,11 @@ class _Forecast:
 
 
 def outlook_words(points: Sequence[Row], margin: float) -> str:
-    """Return how many more launches would decide a difference, for a platform's middle point.
+    """Return how many more launches would decide about half of some undecided points.
 
-    For a ratio within the margin it is the number that would show equality. The forecast is for a
-    single row: certainty over a whole page needs more launches (`bareline.stats.outlook`).
+    The number is the forecast for the median point. If its ratio is within the margin, this number
+    would show equality. Each forecast is for a single row: certainty over a whole page needs more
+    launches (`bareline.stats.outlook`).
     """
     outlooks = [_forecast(point, margin) for point in points]
     forecast = [outlook for outlook in outlooks if outlook is not None]
@@ -59,7 +60,10 @@ def outlook_words(points: Sequence[Row], margin: float) -> str:
 
 
 def _forecast(point: Row, margin: float) -> _Forecast | None:
-    """Return the forecast for a point; None if there is none."""
+    """Return the forecast for a point.
+
+    The result is None for exact points, few launches or an unlimited number.
+    """
     ratio = point.ratio
     if ratio is None:
         return None

@@ -1,4 +1,4 @@
-"""The parts of a sentence, by which an output can mark amounts, intervals and platforms."""
+"""The parts of a sentence; output formats mark amounts, intervals and platforms by them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """The subject at the beginning of a sentence, a layer or a step; a colon follows it."""
+    """The subject at the beginning of a sentence (a layer or a step), which a colon follows."""
 
     name: str
 
@@ -30,7 +30,7 @@ class Lead:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """How much something differs, with the decision: ``2.3 times slower``, ``equal within 2 %``."""
+    """The amount of a difference with the verdict: ``2.3 times slower``, ``equal within 2 %``."""
 
     text: str
 
@@ -64,7 +64,7 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link to the evidence on the page, with the fewest and most launches of the amount."""
+    """A link to the evidence on the page, with the smallest and largest number of launches."""
 
     anchor: str
     n: int | None = None
@@ -82,7 +82,7 @@ class Link:
 
     @property
     def text(self) -> str:
-        """An empty text, because evidence is printed as a link."""
+        """An empty text, because a link has no words of its own."""
         return ""
 
 

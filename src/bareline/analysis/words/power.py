@@ -1,4 +1,4 @@
-"""A sentence on the number of launches that a comparison of so many rows needs."""
+"""A sentence about the number of launches that a comparison needs, given its number of rows."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The reasons for losses in words: the end of a layer's sentence.
 
 On each platform, the largest loss of a layer is described as a sum of its terms, with the facts
-that differ and the unexplained rest. Other losses of the layer are named with the part that the
-same causes explain. A fact without a term is listed as also different.
+that differ and the unexplained rest. Further losses of the layer are named, with the part that the
+same causes explain. A fact whose cost is unknown is listed under "Also different".
 """
 
 from __future__ import annotations
@@ -145,9 +145,10 @@ def _several(explanations: Sequence[Explanation], named: _Named) -> str:
 def _differing_reason(
     explanations: Sequence[Explanation], named: _Named, *, losses: int
 ) -> list[Piece]:
-    """List the differing facts of a platform that have no term.
+    """List the differing facts of a platform whose cost is unknown.
 
-    - `losses`: the number of the platform's losses; the sentence names them unless it covers all.
+    - `losses`: the number of the platform's losses. If a fact concerns fewer losses, they are
+      named.
     """
     losses_by_words: dict[str, list[Explanation]] = {}
     for explained in explanations:
@@ -186,7 +187,7 @@ class _Unknown(NamedTuple):
 
 
 def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
-    """Describe the losses without an explanation: the probe to run, or that no cause is known."""
+    """Describe losses without an explanation: a probe to run, or that no cause is known."""
     unknown = [explained for explained in explanations if not explained.known]
     platforms_by_words: dict[tuple[str, str], list[str]] = {}
     for common, group in grouped_by(unknown, _Unknown.of).items():
@@ -217,7 +218,7 @@ def _losses(group: Sequence[Explanation], named: _Named) -> str:
 
 
 def said_as_causes(explanations: Sequence[Explanation]) -> frozenset[tuple[str, str]]:
-    """Return platform and code of the caveats that the causes of losses already describe."""
+    """Return the platform and code of each caveat that a cause of a loss already describes."""
     covered = set()
     for explained in explanations:
         for cause in explained.standing:

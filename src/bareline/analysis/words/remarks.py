@@ -47,7 +47,10 @@ def failed_cases(findings: Iterable[Finding], *, baseline: bool = False) -> tupl
 
 
 def _has_no_value(point: Row, *, baseline: bool) -> bool:
-    """Whether no launch of a failed point ended, on the platform or (`baseline`) the baseline."""
+    """Whether all launches of a failed point failed on the platform.
+
+    With `baseline`, the launches on the baseline are checked instead.
+    """
     if baseline:
         if not point.n_failed_baseline:
             return False
@@ -64,7 +67,7 @@ def undecided_yet(finding: Finding) -> bool:
 
 
 def one_machine(findings: Sequence[Finding]) -> str:
-    """Return the remark that all nodes share one machine; empty unless all compared nodes do."""
+    """Return the remark that all nodes share one machine; empty if they do not."""
     compared = [finding for finding in findings if finding.compared]
     if compared and all("shared-host" in codes(finding.caveats) for finding in compared):
         return "; all nodes share one machine's cores and memory"
@@ -111,7 +114,7 @@ def _rate_range(low: float, high: float) -> str:
 
 
 def launches_words(findings: Sequence[Finding]) -> str:
-    """Return the number of launches, of the number needed for a verdict: ``2 of 6 launches``."""
+    """Return the numbers of measured and of needed launches for a verdict: ``2 of 6 launches``."""
     counts: set[int] = set()
     for finding in findings:
         undecided = finding.of(Verdict.INCONCLUSIVE)
@@ -147,9 +150,9 @@ def incomparable(findings: Sequence[Finding]) -> dict[str, list[str]]:
 
 
 def disturbances(findings: Sequence[Finding]) -> list[str]:
-    """Describe the disturbances that concern so many trials that all values are doubtful.
+    """Describe the disturbances of so many trials that all values are doubtful.
 
-    Values of a model do not count.
+    Simulated values are ignored.
     """
     measured = [finding for finding in findings if finding.compared and not finding.exact]
     if not measured:

@@ -53,9 +53,9 @@ class FindingRow(TypedDict):
 
     - `rate`: a higher value is better, so that worse means lower.
     - `verdict`: the verdict of all points; mixed if some are slower and some faster.
-    - `grade`: the grade of the most certain point with the verdict; of a mixed finding, of its
-      losses.
-    - `worst`: the worst point, whose ratio, interval and number of launches this row also contains.
+    - `grade`: the grade of the most certain point with the verdict; for a mixed finding, the most
+      certain loss.
+    - `worst`: the worst point. `ratio`, `lo`, `hi` and `n` are the values of this point.
     """
 
     kind: Literal["finding"]
@@ -129,7 +129,7 @@ class ShareRow(TypedDict):
 
 
 class NamedCause(TypedDict):
-    """A fact that differs, and the extra time that the fact explains; null if it is not known.
+    """A fact that differs, and the extra time that the fact explains; null if this time is unknown.
 
     - `terms`: the terms of the cost model that the fact changes.
     - `withdrawn`: the reason if the fact is not a cause after all.
@@ -158,9 +158,10 @@ class CauseRow(TypedDict):
     - `extra`: the extra time as a share of the baseline's time; it is the sum of `explained` and
       `left`.
     - `word`: explains, may explain, contributes or differs; null without a known cause.
-    - `terms`: the parts of `explained`; `missing`: the probes that would measure other terms.
+    - `terms`: the parts of `explained`.
+    - `missing`: the probes that would measure further terms.
     - `causes`: the facts that differ, the largest share first; then the facts that are not a cause
-      after all, because a measurement contradicts them (`withdrawn` is the reason).
+      after all, because a measurement contradicts them (`withdrawn` contains the reason).
     """
 
     kind: Literal["cause"]
@@ -183,7 +184,7 @@ class CauseRow(TypedDict):
 
 
 def explanation_row(explanation: Explanation) -> CauseRow:
-    """Return the sum that explains a loss."""
+    """Return the explanation of a loss: a sum of terms with their causes."""
     withdrawn = [cause for cause in explanation.causes if cause.withdrawn]
     all_causes = (*explanation.standing, *withdrawn)
     causes = [_cause_row(explanation, cause) for cause in all_causes]
@@ -236,7 +237,7 @@ def _share_row(share: Share) -> ShareRow:
 class ConclusionRow(TypedDict):
     """The meaning of several values together, in a sentence.
 
-    - `value`, `lo`, `hi`: the largest of the platforms' values, with its bounds.
+    - `value`, `lo`, `hi`: the largest of the platforms' values, and its bounds.
     - `platform`: the platform that has this value.
     """
 
@@ -270,12 +271,13 @@ class ControlRow(TypedDict):
 
     - `platform`: the platform that was measured twice.
     - `again`: the platform's second name.
-    - `tested`, `differ`, `equal`: numbers of rows that were tested, that differ, and that are
-      equal.
+    - `tested`: the number of tested rows.
+    - `differ`: the number of rows that differ.
+    - `equal`: the number of rows that are equal.
     - `claims`: the number of certain differences that sentences would claim.
     - `floors`: for each layer in which rows differ, the largest difference as a ratio above 1; null
       if it is infinite.
-    - `floor`: rows with a ratio up to this one remain undecided, in every layer; 1 if no row
+    - `floor`: rows with a ratio up to `floor` remain undecided, in every layer; 1 if no row
       differs.
     """
 

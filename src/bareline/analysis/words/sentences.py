@@ -1,4 +1,4 @@
-"""The verdict in words: for each layer, how much worse it is, how certain this is, and why.
+"""The verdict in words: for each layer the size of the loss, its certainty and its causes.
 
 Certain differences come first, the largest first. Then follow the findings that are equal,
 undecided, not measured or not comparable. All of them are named.
@@ -107,8 +107,10 @@ def clauses_of(
 ) -> list[_Clause]:
     """Describe findings, with a clause for each kind of verdict and each subject that differs.
 
-    Platforms are named unless the lead names them. `causes` are platforms with codes of caveats
-    that causes already describe; these caveats are not repeated.
+    - `with_platforms`: the clauses name the platforms; if false, the beginning of the sentence
+      names them.
+    - `causes`: the platform and code of each caveat that a cause already describes. These caveats
+      are not repeated.
     """
     wording = Wording(SubjectNames(findings), margin, with_platforms)
     decided = [finding for finding in findings if finding.verdict.decided]
@@ -132,7 +134,7 @@ def _with(verdict: Verdict, findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _partly_undelivered(finding: Finding, wording: Wording) -> _Clause:
-    """Count the points of a finding that failed or are missing, then the rest of its points."""
+    """Count the points of a finding that failed or are missing, then its remaining points."""
     lost = len(finding.undelivered)
     verb = "are missing"
     if finding.of(Verdict.FAILED):
@@ -143,7 +145,7 @@ def _partly_undelivered(finding: Finding, wording: Wording) -> _Clause:
 
 
 def _equal(findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
-    """Name the findings that are equal, and the largest bound of their ratios."""
+    """Name the findings that are equal, and the range of the ratio that is farthest from 1."""
     if not findings:
         return []
     margin = percent(wording.margin)
@@ -244,7 +246,7 @@ def _too_few_launches(group: Sequence[Finding]) -> str:
 
 
 def _place_of_widest(widest: _OpenPoint, group: Sequence[Finding]) -> str:
-    """Name a point, with its finding if there are several; empty if there is no other point."""
+    """Name a point, with its finding if `group` has several; empty for the only point."""
     label = widest.finding.label(widest.point)
     if len(group) > 1:
         return " at ".join(filter(None, [widest.finding.subject, label]))
@@ -254,7 +256,7 @@ def _place_of_widest(widest: _OpenPoint, group: Sequence[Finding]) -> str:
 
 
 def _lacking(head: str, findings: Sequence[Finding], wording: Wording) -> list[_Clause]:
-    """Name the findings that have no value, grouped by the reason."""
+    """Name the findings that lack a comparison, grouped by the reason."""
     parts: list[_Clause] = []
     by_reason = grouped_by(findings, lambda finding: finding.reason)
     for reason, group in by_reason.items():
@@ -270,7 +272,7 @@ def _lacking(head: str, findings: Sequence[Finding], wording: Wording) -> list[_
 def _doubts(
     findings: Sequence[Finding], wording: Wording, causes: Set[tuple[str, str]]
 ) -> list[_Clause]:
-    """Name the caveats of findings, except those that causes describe, and points left out."""
+    """Name the caveats of findings, except caveats that causes describe, and points left out."""
     compared = [finding for finding in findings if finding.compared]
     by_text = _doubted_by_caveat(compared, causes)
     for finding in compared:
@@ -306,7 +308,7 @@ def _doubted_by_caveat(
 
 
 def step_sentence(before: str, name: str, findings: Sequence[Finding], margin: float) -> Sentence:
-    """Describe the differences between a step of the study and the step before, in a sentence."""
+    """Describe in a sentence the differences between a step of the study and the previous step."""
     clauses = clauses_of(findings, margin, with_platforms=False)
     body = joined(clauses, between=Break(), last=Break())
     lead = Lead(f"From {before} to {name}")

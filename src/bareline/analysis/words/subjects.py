@@ -1,4 +1,4 @@
-"""Names of the subjects of findings: probes with their sizes and layouts, in short lists."""
+"""Name the subjects of findings (probes with sizes and layouts) in short lists."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ class SubjectNames:
         return listing(names)
 
     def _named(self, title: str, subjects: Sequence[str]) -> str:
-        """Name subjects of one title, by the title alone if the list contains all of its subjects.
+        """Name subjects of one title.
+
+        If the list contains all its subjects, the title alone is used.
 
         If the list contains all subjects of a layout, the layout is named once.
         """
@@ -64,7 +66,10 @@ class Wording:
     with_platforms: bool
 
     def on(self, findings: Iterable[Finding]) -> list[Piece]:
-        """Name the platforms of findings: ``on a and b``; empty if the lead names them."""
+        """Name the platforms of findings: ``on a and b``.
+
+        The result is empty if the beginning of the sentence names them.
+        """
         if not self.with_platforms:
             return []
         names = platforms_named(finding.platform for finding in findings)

@@ -24,7 +24,7 @@ _MEANING: Mapping[Suitability, str] = {
 
 
 def figure_words(ground: Evidence) -> str:
-    """Format the value of a ground, or why there is none."""
+    """Format the value of a ground (a measured or printed value), or the reason for no value."""
     text = ground.printed or ground.failure
     if text:
         return text
@@ -38,7 +38,7 @@ def _words(ground: Evidence) -> str:
 
 
 def reason_of(judgement: Judgement) -> str:
-    """Return the answer in words, with its values."""
+    """Return the reason for an answer in words, with the values that decided."""
     reason = _by_basis(judgement)
     failed = judgement.failed
     if failed:
@@ -60,7 +60,7 @@ def reason_of(judgement: Judgement) -> str:
 
 
 def _by_basis(judgement: Judgement) -> str:
-    """Describe the reason for an answer, with its values."""
+    """Describe the reason for an answer, with the values that decided."""
     grounds = judgement.shown
     match judgement.basis:
         case Basis.VOIDED:

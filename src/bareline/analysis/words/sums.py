@@ -1,4 +1,4 @@
-"""A loss as a sum, in a sentence: the times on both platforms, the terms, and the rest."""
+"""Describe a loss as a sum: the times on both platforms, the terms, and the unexplained rest."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NOUNS = {
 
 
 def sum_sentences(explanation: Explanation) -> str:
-    """Return a loss and its division into terms in words, without the platform and full stop."""
+    """Describe a loss and its division into terms, without the platform and the last full stop."""
     return f"{_head(explanation)}. {_division(explanation)}"
 
 
@@ -68,7 +68,7 @@ def _division(explanation: Explanation) -> str:
 
 
 def _exceeds_whole(explanation: Explanation) -> bool:
-    """Whether the largest cause would cost more than was lost."""
+    """Whether the largest cause would cost more time than the loss."""
     if not explanation.sized:
         return False
     share = explanation.sized[0].share

@@ -1,4 +1,4 @@
-"""The verdict at a glance: one line, and a table of layers and platforms."""
+"""The verdict at a glance: the answer, and a table of layers and platforms."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ from bareline.vocabulary.verdicts import Grade, Verdict, grade_of
 class MatrixCell:
     """The result of one layer on one platform.
 
-    - `mark`: the verdict; a certain difference comes before failures, and "equal" needs equality of
-      all findings.
-    - `words`, `subject`, `point`: the worst certain difference with its interval, and its subject:
-      ``MPI ping-pong below 8 KiB, 8 B``; without a certain difference, words for `mark`.
-    - `more`: how many further findings differ certainly.
+    - `mark`: the verdict. A certain difference outranks failures; "equal" means that all findings
+      are equal.
+    - `words`: the worst certain difference with its interval; without one, words for `mark`.
+    - `subject`: the subject of this difference: ``MPI ping-pong below 8 KiB, 8 B``.
+    - `point`: the row of this difference.
+    - `more`: the number of further findings that certainly differ.
     - `note`: further failures and missing points, or why the layer is not comparable or not
       measured.
     """
@@ -44,9 +45,9 @@ class MatrixCell:
 
 @dataclass(frozen=True, slots=True)
 class VerdictMatrix:
-    """The verdict as one line, and a table of layers and platforms.
+    """The answer to the study's question, and a table of layers and platforms.
 
-    A layer that was not measured on a platform has no cell there; the baseline has no cells.
+    A layer has no cell for a platform on which it was not measured. The baseline has no cells.
     """
 
     headline: Sentence
@@ -59,7 +60,7 @@ class VerdictMatrix:
 def glance(
     scope: AnswerScope, platforms: Sequence[str], baseline: str, *, promise: str
 ) -> VerdictMatrix:
-    """Condense findings about platforms into one line and a table."""
+    """Condense findings about platforms into an answer and a table."""
     groups = grouped_by(scope.findings, lambda finding: (finding.layer, finding.platform))
     measured = {finding.layer for finding in scope.findings}
     layers = [layer for layer in Layer if layer in measured]
@@ -147,7 +148,7 @@ def _unchanged_square(group: Sequence[Finding], margin: float) -> MatrixCell:
 
 
 def _undelivered(group: Sequence[Finding]) -> str:
-    """Count the cases that failed and the points that are missing; empty without any."""
+    """Count the cases that failed and the points that are missing; empty if both numbers are 0."""
     counts = []
     failed, planned = _failed(group)
     if failed:
@@ -162,7 +163,10 @@ def _undelivered(group: Sequence[Finding]) -> str:
 def layer_line(
     findings: Sequence[Finding], squares: Mapping[tuple[Layer, str], MatrixCell], layer: Layer
 ) -> Sentence:
-    """Format a layer in one sentence: on each platform how many findings differ, and the worst."""
+    """Format a layer in one sentence, with the worst finding of each platform.
+
+    The sentence also contains for each platform the number of findings that differ.
+    """
     groups = grouped_by(findings, lambda finding: (finding.layer, finding.platform))
     clauses: list[list[Piece]] = []
     for place, square in squares.items():
@@ -203,7 +207,7 @@ def _square_pieces(square: MatrixCell, group: Sequence[Finding]) -> list[Piece]:
 
 
 def _counts(findings: Sequence[Finding]) -> list[str]:
-    """Return the numbers of worse and of better findings, each with the number of likely ones.
+    """Return the numbers of worse and of better findings, each with the number of likely findings.
 
     A finding that loses at some points and gains at other points counts as worse.
     """
@@ -229,7 +233,7 @@ def _likely_words(findings: Sequence[Finding], verdict: Verdict) -> str:
 
 
 def _is_largest(described: Finding, findings: Sequence[Finding]) -> bool:
-    """Whether no other finding differs more in the same direction, as a likely one may."""
+    """Whether no other finding, certain or likely, differs more in the same direction."""
     if _is_worse(described):
         alike = [finding for finding in findings if _is_worse(finding)]
     else:
@@ -256,7 +260,7 @@ def _marked(mark: Verdict, group: Sequence[Finding], margin: float) -> Piece:
 
 
 def _undecided(group: Sequence[Finding], margin: float) -> str:
-    """Describe undecided findings: too few launches, the range of a single point, or no reason."""
+    """Describe undecided findings: too few launches, a single point's range, or no details."""
     few = [finding for finding in group if undecided_yet(finding)]
     compared = [finding for finding in group if finding.compared]
     if len(few) == len(compared):
@@ -278,7 +282,7 @@ def _undecided(group: Sequence[Finding], margin: float) -> str:
 
 
 def _failed(group: Sequence[Finding]) -> tuple[int, int]:
-    """Return the number of cases that failed on either platform, and of all planned cases."""
+    """Return the number of cases that failed on one of the platforms, and of all planned cases."""
     failed_here, planned = failed_cases(group)
     failed_there, _ = failed_cases(group, baseline=True)
     return failed_here + failed_there, planned
