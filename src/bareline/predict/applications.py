@@ -145,7 +145,7 @@ def applications(
 
 
 def _name(place: Place) -> str:
-    """Return the name of a program's case: ``npb.cg problem_class=A ranks=4``."""
+    """Return the name of a program's case, e.g. ``npb.cg problem_class=A ranks=4``."""
     name = f"{program_of(place.probe, place.params)} ranks={place.ranks}"
     if place.threads > 1:
         name += f" threads={place.threads}"

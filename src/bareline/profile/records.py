@@ -136,7 +136,7 @@ class _Reader:
 def decode(
     stream: bytes, names: list[list[str]], ranks: int, room: Room, version: int = LATEST_VERSION
 ) -> Records:
-    """Return the records of a rank's calls in their encoded form.
+    """Decode the stream of a rank's calls, and return their records.
 
     Raises TooMany: there are more records than `room` allows.
     Raises LookupError, ArithmeticError, ValueError: the stream is damaged.

@@ -191,7 +191,7 @@ def _longest(stream: CallStream) -> _Stretch | None:
 
     None if no calls repeat.
 
-    For loops in loops, that is the outer loop.
+    If loops are nested, the outer loop is found.
     """
     numbers = stream.shape
     best: _Stretch | None = None

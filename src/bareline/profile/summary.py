@@ -172,7 +172,7 @@ def _seconds(column_ns: pl.Series) -> Seconds:
 
 
 def _mpi_parts(profile: Profile) -> dict[str, float]:
-    """Return the share of each group of kinds in the time of MPI calls."""
+    """Return the share of each group of calls (`GROUPS`) in the time of MPI calls."""
     calls = _mpi_calls(profile)
     total = float(calls["time_ns"].sum()) or 1.0
     sums = calls.group_by("kind").agg(pl.col("time_ns").sum()).sort("kind")

@@ -258,7 +258,7 @@ class _Moments:
         return np.where(size > self.zone, score, 0.0)
 
     def _norms(self, begin: IntArray, count: IntArray) -> FloatArray:
-        """Return the sum of squares of each group's indicator about the level or the line."""
+        """Return the sum of squares of each group's indicator, minus its level or its line."""
         n = self.n
         about_level = count * (n - count) / n
         if not self.drifts:

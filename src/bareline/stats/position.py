@@ -30,7 +30,7 @@ _LEAST_FREEDOM = 4
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The first value of a new level, and its shortest range with a probability of 95 %."""
+    """The first value of a new level, and the shortest range that contains it at 95 %."""
 
     at: int
     first: int

@@ -153,7 +153,7 @@ class Profiling(_Table):
     """How a measure is profiled.
 
     - `trace`: the largest size of the trace of a launch, such as "128MB".
-    - `once`: profile one additional launch of each case, not the compared ones.
+    - `once`: profile one additional launch of each case, and none of the compared launches.
     """
 
     trace: Annotated[int, BeforeValidator(_trace_bytes), Field(ge=1 << 16)] = TRACE_BYTES

@@ -127,6 +127,6 @@ class _CallSum:
     replayed_s: float = 0.0
 
     def lack(self, call: str, time_s: float) -> CallLack:
-        """Return the error of the replay, as a share of the application's time."""
+        """Return the time that the replay lacks, with its share of the application's time."""
         share = (self.replayed_s - self.traced_s) / time_s
         return CallLack(call, self.size_bytes, self.calls, self.traced_s, self.replayed_s, share)

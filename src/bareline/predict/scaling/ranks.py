@@ -117,7 +117,7 @@ class Scaled:
         Raises
         ------
         UsageError
-            There are too many ranks, or the grid has other sides than the program.
+            There are too many ranks, or the grid has another number of sides than the program.
         AnalysisError
             A call follows no law, the calls do not fit together, or too many are unchecked.
         """

@@ -95,7 +95,7 @@ class End:
         return End(sides, rank, from_last)
 
     def _fixed_ranks(self, grid: Grid) -> list[int]:
-        """Return the fixed ranks, counted from the first and from the last rank of the grid."""
+        """Return the fixed partner on a grid: counted from the first rank, and from the last."""
         ranks = []
         if self.rank is not None:
             ranks.append(self.rank)

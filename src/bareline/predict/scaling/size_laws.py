@@ -156,7 +156,7 @@ class SizeLaws:
     def may_be_padded(
         self, samples: Sequence[ProfiledCall], along: int | None, place: Place
     ) -> bool:
-        """Whether a constant message size may be padded to whole blocks, fewer on the new grid."""
+        """Whether a constant message size may be padded, and have fewer blocks on the new grid."""
         if not self.exact or samples[0].shape.kind not in POINT_TO_POINT:
             return False
         amount = CallAmount(0, along)
