@@ -15,12 +15,14 @@ PAGE = ROOT / "docs" / "reference" / "formats.md"
 DATA = ROOT / "tests" / "formats"
 HEAD = """# Formats that `import` reads
 
-Each format with the files of the test data in which it was seen: how many, and of which versions
-as far as the outputs print one. `scripts/formats.py` writes this page from `tests/formats`; a test
-compares both. Formats of `bareline-contrib` are not counted.
-[Import existing outputs](../how-to/import.md) says what becomes of them.
+This page is for users who want to know which outputs `bareline import` was tested with.
+It lists each format with the number of files and trials of the test data in which it was seen,
+and with the versions that the outputs print.
+[Import existing outputs](../how-to/import.md) describes the result of an import.
+Formats of the package `bareline-contrib` are not counted.
+`scripts/formats.py` writes this page from `tests/formats`; a test compares both.
 
-| format | programs and versions | files | trials | versions seen | settings seen in cases |
+| format | programs and versions | files | trials | versions seen | parameters seen in cases |
 |---|---|---|---|---|---|
 """
 

@@ -200,7 +200,7 @@ def _answer(options: PredictOptions, path: Path) -> None:
         raise UsageError(
             f"there is no model '{options.model[:40]}'", hint="use auto, replay or delta"
         )
-    # Else it is an application of the run, such as `app.ocean`.
+    # If it is not a path, it is an application of the run, such as `app.ocean`.
     is_path = path.exists() or len(path.parts) > 1 or path.suffix == ".profile"
     application = path if is_path else str(path)
     with printing_measures():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bareline.vocabulary.errors import BarelineError
 
-#: Set by the shell's function, which typer makes for the name of the program.
+#: The shell's function for completion, which typer makes, sets this variable.
 VARIABLE = "_BARELINE_COMPLETE"
 
 

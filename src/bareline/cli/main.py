@@ -25,19 +25,19 @@ from bareline.report.writers.encoding import allow_any_text
 from bareline.vocabulary.errors import BarelineError, UsageError
 from bareline.vocabulary.files import step_to_read
 
-#: Missing resources of the machine: not a fault of bareline, and without a traceback.
+#: Errors of missing resources: no fault of bareline, so that no traceback is printed.
 _SCARCE = {errno.EAGAIN, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
            errno.ENOSPC}  # fmt: skip
-#: Errors of a given path.
+#: Errors of a path that the user gave.
 _OF_THE_PATH = {errno.EACCES, errno.EIO, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR,
                 errno.EPERM, errno.EROFS, errno.ESTALE}  # fmt: skip
 
 _NOTHING_LOST = "what was recorded is kept"
 
-#: Taken from any place of the line: click would take it only before the verb.
+#: An option that may be at any place of the command line; click accepts it only before the verb.
 _VERBOSE = "--verbose"
 
-#: Options of which a second one contradicts the first.
+#: Options that can have only one value.
 _ONCE = ("--baseline", "--margin", "--out", "--seed")
 
 app = typer.Typer(
@@ -80,7 +80,7 @@ def main() -> NoReturn:
         complain_of_end(full, as_json="--json" in arguments)
         sys.exit(BarelineError.exit_code)
     except BrokenPipeError:
-        # The reader of our output went away, as `| head` does: that is not an error.
+        # The reader of the output has ended, e.g. `| head`; this is not an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bareline.store.run import Run
     from bareline.vocabulary.limits import Limits
 
-#: How a run may end early: how it goes on, whether its state is printed, and the exit code.
+#: Early ends of a run: how to continue it, whether its state is printed, and the exit code.
 _EARLY: Mapping[type[BaseException], tuple[str, bool, int]] = {
     KeyboardInterrupt: ("`bareline continue {}` goes on where it stopped", False, EXIT_INTERRUPTED),
     LimitReached: ("`bareline continue --max-core-hours N {}` goes on", True, EXIT_INTERRUPTED),

@@ -67,7 +67,7 @@ SidesArgument = Annotated[
     ),
 ]
 _Names = list[str] | None
-#: Keywords of every option with the name of a platform.
+#: Keyword arguments of every option whose value is the name of a platform.
 PLATFORM: dict[str, Any] = {"metavar": "P", "autocompletion": completing.platforms}
 
 

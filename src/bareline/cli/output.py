@@ -177,7 +177,7 @@ def written(path: Path) -> Written:
     return {"file": str(path), "form": path.suffix.removeprefix(".")}
 
 
-#: Whether the command that runs emits JSON, and the file that it emits to; stdout without it.
+#: Whether the running command prints JSON, and the file to which it prints (None for stdout).
 _as_json: ContextVar[bool] = ContextVar("as_json", default=False)
 _destination: ContextVar[Path | None] = ContextVar("destination", default=None)
 
@@ -265,8 +265,8 @@ def console(*, stderr: bool = False, quiet: bool = False) -> Console:
 
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-#: Where the type of each command's rows is, and whether one row is printed alone. `prints` fills it
-#: where a verb is declared.
+#: By command: the type of the rows with its module, and whether a single row is printed. The
+#: decorator `prints` fills it.
 OUTPUTS: dict[str, tuple[str, bool]] = {}
 
 

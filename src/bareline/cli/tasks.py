@@ -54,12 +54,12 @@ TASKS: Mapping[str, Mapping[str, str]] = {
     },
     "Extend": {"new": "template", "probes": "catalogue", "studies": "catalogue"},
 }
-#: Longer than any sentence: none is cut off, lines are wrapped.
+#: A limit longer than any sentence, so that the help wraps sentences and does not cut them.
 _WHOLE = 1000
 
 
 def import_verbs() -> None:
-    """Import the modules of all verbs, which declare the outputs of the verbs."""
+    """Import the modules of all verbs; the import declares the outputs of the verbs."""
     for verbs in TASKS.values():
         for module in verbs.values():
             import_module(f"bareline.cli.{module}")

@@ -27,7 +27,7 @@ app = typer.Typer()
 
 _PACKAGE = "bareline_outside"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
-#: Blocks of its pyproject.toml, of which a package with one kind keeps one.
+#: The entry points in the sample's pyproject.toml; a new package keeps those of its kind.
 _ENTRIES = re.compile(r'\[project\.entry-points\."bareline\.(\w+)"\]\n.*\n\n')
 _DESCRIPTION = re.compile(r'(?m)^description = ".*"$')
 

@@ -59,7 +59,7 @@ def prints(
     OUTPUTS[name] = rows, alone
 
     def declare(verb: _Verb) -> _Verb:
-        # A verb that prints several kinds of rows is made flat once.
+        # A verb that prints several kinds of rows is decorated several times, and made flat once.
         if hasattr(verb, "__signature__"):
             return verb
         return _flat(verb, to_file=to_file)
@@ -79,7 +79,7 @@ def _flat(verb: _Verb, *, to_file: bool) -> _Verb:
             flat_parameters |= inspect.signature(bundles[name]).parameters
         else:
             flat_parameters[name] = parameter
-    # These do not reach the verb: their callbacks set up `emit`.
+    # These options are not passed to the verb: their callbacks set up `emit`.
     _add(flat_parameters, hints, "as_json", JsonOption, False)
     if to_file:
         _add(flat_parameters, hints, "out", FileOption, None)

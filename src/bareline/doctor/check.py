@@ -77,7 +77,7 @@ def refused(name: str, error: BarelineError) -> HostCheck:
     return HostCheck(name, Health.MISSING, error.what, error.hint or "")
 
 
-#: A look at one subject; it may find several things, and may fail in any way.
+#: A function that checks one subject; it may yield several checks and raise any exception.
 Look = Callable[[], Iterable[HostCheck]]
 
 
@@ -100,8 +100,8 @@ def ask(
     )
 
 
-#: Area, module and function of every look, in the order of display. The modules are loaded one
-#: by one, so that one that cannot be imported is a finding too.
+#: Area, module and function of every look, in the order of display. The modules are imported one by
+#: one, so that an import that fails becomes a check that failed.
 _LOOKS = (
     (Area.BARELINE, "toolchain", "python"),
     (Area.BARELINE, "toolchain", "cache"),

@@ -31,7 +31,7 @@ _KVM = Path("/dev/kvm")
 _KVM_GET_API_VERSION = 0xAE00
 _KVM_API_VERSION = 12
 
-#: Tries the kernel's parts of a shaped link between namespaces; prints the ones that work.
+#: A script that tries the kernel features for a rate-limited link, and prints those that work.
 _LINKS = """
 ip link add bl0 type veth peer name bl1 && echo veth
 ip link add bl2 type bridge && ip link set bl1 master bl2 && echo bridge
@@ -162,7 +162,7 @@ def adapters() -> Iterable[HostCheck]:
 
 
 def runtimes() -> Iterable[HostCheck]:
-    """Check the installed container runtimes; one check lists all missing runtimes."""
+    """Yield a check for each installed container runtime, and one check for all missing ones."""
     missing = []
     for runtime in known_runtimes().values():
         if find_program(runtime.program) is None:

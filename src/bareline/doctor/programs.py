@@ -71,7 +71,7 @@ def clusters() -> Iterable[HostCheck]:
 
 
 def _openstack() -> HostCheck:
-    """Check for the SDK and for clouds in the user's file; no cloud is contacted."""
+    """Check for the OpenStack SDK and for clouds in ``clouds.yaml``; no cloud is contacted."""
     from bareline.platforms.made.cloud.openstack import known_clouds
 
     try:
@@ -113,7 +113,7 @@ def simulation() -> Iterable[HostCheck]:
 
 
 def pages() -> Iterable[HostCheck]:
-    """Check for the browser that tests the report page; readers of the page do not need it."""
+    """Check for the browser with which the report page is tested; its readers do not need it."""
     path = find_browser()
     yield judged(
         "Chromium",

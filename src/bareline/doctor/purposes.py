@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bareline.doctor.check import Area, Health, HostCheck
 
-#: The requirements of a purpose, each as alternatives: names of checks, or all of an area.
+#: The requirements of each purpose. A requirement is an area, or a list of alternative checks.
 _NEEDS: Mapping[str, tuple[tuple[str, ...] | Area, ...]] = {
     "one node": (("C compiler",), ("CMake",), ("native programs",), Area.MPI),
     "two hosts on this machine": (("namespaces",), ("virtual links",), ("bridge",)),

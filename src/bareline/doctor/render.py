@@ -14,9 +14,9 @@ from bareline.report.writers.console import print_paragraph
 from bareline.vocabulary.rows import row_of
 
 _MARKS = {Health.OK: ("✓", "green"), Health.WARN: ("!", "yellow"), Health.MISSING: ("–", "dim")}
-#: Marks where the output has no letters beyond ASCII.
+#: Replacements of signs if the output can only show ASCII.
 _ASCII = {"✓": "+", "–": "-", "→": ">"}
-#: The least width of a finding, in cells: on a narrower terminal its name has a line of its own.
+#: The least width of a finding in cells. On a narrower terminal, its name is on a separate line.
 _LEAST_WIDTH = 30
 
 

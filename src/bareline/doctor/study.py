@@ -28,7 +28,7 @@ def needs(
 ) -> Iterator[HostCheck]:
     """Check the platforms and the programs of a study.
 
-    - `named`: platforms by role or name.
+    - `named`: the name of each platform, by its role or, for a study without roles, by name.
     """
     wrong: dict[str, PlatformError] = {}
     defined = load_platforms(platforms, wrong)

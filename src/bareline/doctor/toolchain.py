@@ -27,7 +27,7 @@ from bareline.vocabulary.model import Layout
 
 _COMPILE_S = _JOB_S = 60.0
 
-#: Distributions without which parts of bareline do not start.
+#: Python packages without which parts of bareline do not start.
 _LIBRARIES = [
     "pydantic",
     "typer",

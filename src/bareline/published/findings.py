@@ -13,7 +13,7 @@ from bareline.published.quantities import Condition
 CheckKind = Literal["ratio", "grows", "rise", "more", "order", "trials"]
 
 
-#: Statement of a document about a platform against another.
+#: The statement of a document on how a platform compares with another platform.
 Expectation = Literal["worse", "better", "equal"]
 
 

@@ -16,7 +16,7 @@ from bareline.published.findings import ClaimCheck, PublishedFinding
 from bareline.published.quantities import UNITS, Condition
 from bareline.vocabulary.model import Better
 
-#: Kinds of published values: measured itself, or relative to a baseline.
+#: Kinds of published values: the measured value ("absolute"), or a comparison with a baseline.
 Kind = Literal["absolute", "factor", "percent_decrease", "percent_increase", "efficiency"]
 #: The baseline of a share of the hardware's limit; no platform of a document has this name.
 PEAK = "peak"
@@ -63,7 +63,7 @@ class Printed(_Table):
 
     @property
     def ends(self) -> tuple[Decimal | None, Decimal | None]:
-        """The least and the greatest value that the number allows; None for an open end."""
+        """The least and the greatest value of the printed number; None for an open end."""
         if self.value is not None:
             return self.value, self.value
         if self.bound == "at_most":
@@ -365,7 +365,7 @@ class PublishedStudy(_Table):
         return {part.id: part for part in self.parts}[name]
 
     def platform(self, name: str) -> PublishedPlatform | None:
-        """Return the platform with an id; None for a platform that the document only mentions."""
+        """Return the platform with an id; None if it has no entry."""
         return next((row for row in self.platforms if row.id == name), None)
 
     def benchmark(self, name: str) -> Benchmark | None:

@@ -18,7 +18,7 @@ from typing import TypeAlias
 from bareline.published.model import PEAK, PublishedStudy, Result, Trials
 from bareline.published.quantities import Condition
 
-#: Conditions that describe a platform's own size, which may differ between compared values.
+#: Conditions that describe the size of a platform. They may differ between compared values.
 _OWN = frozenset({"cores", "threads", "streams"})
 
 #: The conditions of a figure by name, e.g. its number of nodes.
@@ -27,7 +27,7 @@ Conditions: TypeAlias = Mapping[str, Condition]
 _Pair: TypeAlias = tuple[str, str]
 #: Ratios of a publication, one after the other.
 _Ratios: TypeAlias = "Iterator[PublishedRatio]"
-#: The values that two figures share if they can be compared.
+#: The values that must be equal for two figures to be comparable.
 _Key: TypeAlias = tuple[object, ...]
 #: A printed figure, or the list of trials of one.
 _Figure: TypeAlias = Result | Trials
@@ -297,7 +297,7 @@ def _computed_ratio(
 
 
 def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
-    """Return all ratios of two platforms in a publication, once for each of their probes."""
+    """Return all ratios of two platforms in a publication, one copy for each of their probes."""
     ratios = [*printed_ratios(study), *computed_ratios(study)]
     of_other_probes: list[PublishedRatio] = []
     for ratio in ratios:

@@ -17,9 +17,9 @@ R = TypeVar("R")
 #: "number" aligns right, "light" too and in lighter ink (intervals), "text" aligns left and wraps,
 #: "whole" aligns left and stays on one line.
 Kind = Literal["number", "light", "text", "whole"]
-#: Ink: "worse" and "better" of a ratio with that verdict, "caution" of facts that must be known.
+#: Ink of a text: "worse" and "better" for ratios with such a verdict, "caution" for warnings.
 Tone = Literal["", "worse", "better", "muted", "bold", "caution", "alarm"]
-#: How a page sets it: `data` sorts, `strip` is a heat map, `steps` a waterfall.
+#: Kind of table on a page: a reader can sort `data`, `strip` is a heat map, `steps` a waterfall.
 Look = Literal["data", "plain", "facts", "strip", "glance", "claims", "steps"]
 
 
@@ -224,7 +224,7 @@ Words = str | Sentence
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Sentences, each as a paragraph or as an item of a list."""
+    """Sentences. Each sentence is a paragraph or an item of a list."""
 
     sentences: tuple[Words, ...]
     kind: Literal["paragraphs", "list", "headline"] = "paragraphs"

@@ -24,7 +24,7 @@ from bareline.vocabulary.sanitize import cleaned
 
 ACCEPTED_FILE = "accepted.jsonl"
 _MOST_REASON = 500
-#: A last line without its newline is not longer.
+#: The longest last line without a newline.
 _MOST_TORN = 8192
 _MEND = "remove the line: the change at its run counts as not accepted"
 

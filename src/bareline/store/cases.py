@@ -19,7 +19,7 @@ from bareline.vocabulary.platform import LeftOut
 LEFT_OUT_FILE = "left_out.jsonl"
 PLANNED_FILE = "planned.jsonl"
 
-#: No count of a run is larger; tables have 64 bits.
+#: The largest count in a run; tables have 64 bits.
 MOST = (1 << 31) - 1
 #: A number from 0, e.g. of a trial in its plan, and a count from 1.
 Number = Annotated[int, Field(ge=0, le=MOST)]
@@ -30,7 +30,7 @@ def _canonical_pinning(text: str) -> str:
     return str(Pinning.parse(text)) if text else ""
 
 
-#: Where a study asks for ranks on a node; empty, and not written, where it does not.
+#: The pinning of ranks that a study requests; empty, and not written, if it requests none.
 PinningText = Annotated[str, AfterValidator(_canonical_pinning)]
 _KEYS = tuple(field.name for field in fields(Case))
 

@@ -25,12 +25,12 @@ MEND_LINE = (
     "counts as not run"
 )
 
-#: No line of a run is longer: a trial of a million samples takes as much.
+#: The longest line of a run, which is enough for a trial with a million samples.
 MOST_LINE_BYTES = 64 << 20
 #: Largest size of a file of a run other than its records: events, predictions.
 MOST_FILE_BYTES = 64 << 20
 
-#: O_NONBLOCK: opening a fifo of that name must not wait for a reader.
+#: O_NONBLOCK: opening a named pipe must not wait for its reader.
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 

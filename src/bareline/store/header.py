@@ -20,7 +20,7 @@ from bareline.vocabulary.model import Better, Layer, Scalar
 from bareline.vocabulary.sanitize import LONGEST_NAME, sanitized_name
 from bareline.vocabulary.validation_errors import problem_of
 
-#: Version of the run directory's layout; a reader refuses every other.
+#: Version of the run directory's layout; runs with another version are refused.
 SCHEMA = 1
 
 #: Name of the file within a run directory.
@@ -84,7 +84,7 @@ class Header:
     def config_hash(self) -> str:
         """A hash of all keys that determine the measurements."""
         content: list[Any] = [self.study, self.platforms, self.baseline, self.seed]
-        # Older runs have neither, and keep their hash.
+        # Older runs have neither key; without them, their hash does not change.
         content += [part for part in (self.control, self.defaults) if part]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -122,15 +122,15 @@ class _Table(BaseModel):
     model_config = ConfigDict(defer_build=True, strict=True)
 
 
-#: Parameters of a probe, of which a case's canonical text can be made.
+#: Parameters of a probe that can be converted to the canonical text of a case.
 _Params = dict[
     Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$", max_length=LONGEST_NAME)],
     bool | int | Annotated[float, Field(allow_inf_nan=False)] | str,
 ]
 
 
-#: A name, which every table of a report prints: too long a name is refused, since references to it
-#: would also have to be cut; a title is cut.
+#: A name, which the tables of a report print. A name that is too long is refused, because
+#: references to it would also have to be cut. A title that is too long is cut.
 _Name = Annotated[str, Field(max_length=LONGEST_NAME)]
 _Title = Annotated[str, AfterValidator(sanitized_name)]
 
@@ -227,7 +227,7 @@ class CalibrationKeys(_Table):
 
     - `curve`: points, each with the message size in bytes and the one-way time in s.
     - `checks`: comparisons, each with probe, ranks, parameters, unit, measured and simulated value.
-    - `error`: the median relative error of the probe with the largest one.
+    - `error`: the largest of the probes' median relative errors.
     - `source`: origin of the curve.
     """
 

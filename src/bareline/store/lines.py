@@ -29,10 +29,10 @@ from bareline.vocabulary.model import (
     parse_point,
 )
 
-#: Returns the metrics of a probe whose samples are wanted; all other samples are only checked.
+#: Returns the metrics of a probe whose samples are read; all other samples are only checked.
 Wanted = Callable[[str], Container[str]]
 
-#: Points that are remembered: all trials of a case have the same, often tens of thousands.
+#: Cached points: all trials of a case have the same points, often tens of thousands.
 _POINTS = 1 << 16
 
 
@@ -113,7 +113,7 @@ class _Line(BaseModel):
     started: str
     duration_s: float
     clock: Clock
-    # Runs of before sessions were kept lack it.
+    # Runs of early versions have no sessions.
     session: Annotated[int, Field(ge=1, le=MOST_SESSIONS)] = FIRST
     boot: Count | None = None  # runs of 0.1.0's beginnings lack both
     foreign_cores: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
@@ -157,7 +157,7 @@ def from_line(
     return Record(trial=trial, outcome=outcome, **{key: getattr(line, key) for key in _OF_RECORD})
 
 
-#: Where the samples of a line begin: they are its last key. Inside a text the quotes are escaped.
+#: The begin of a line's samples, which are its last key. In a text, the quotes would be escaped.
 _SAMPLES = b'"samples": ['
 
 

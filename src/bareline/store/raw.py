@@ -19,13 +19,13 @@ from bareline.store.files import make_folder
 from bareline.vocabulary.files import read_bounded, remove_parts, replace_file
 from bareline.vocabulary.model import Clock, Output
 
-#: Up to here an output is one file: most benchmarks print less.
+#: An output with at most this many characters is one file; most benchmarks print less.
 _SMALL_CHARACTERS = 2048
-#: A shortened text keeps at least so much of each end.
+#: The least number of characters that a shortened text keeps.
 _KEPT_CHARACTERS = 2048
-#: The line that replaces a middle.
+#: The line that replaces the middle of a shortened text.
 _LEFT_OUT = re.compile(r"^\[\d+ characters left out\]$", re.MULTILINE)
-#: More is read of no file: an output is cut at 32 MiB, and each of its bytes may become three.
+#: Largest file that is read: an output is cut at 32 MiB, and a byte of it may become three.
 _LARGEST_BYTES = 128 << 20
 
 

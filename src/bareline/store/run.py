@@ -3,10 +3,10 @@
 ::
 
     run.toml                 study, platforms, seed, versions, configuration hash
-    facts/<platform>.json    facts of each platform; facts/<n>/ as the n-th session found them
+    facts/<platform>.json    facts of each platform; facts/<n>/ has those of the n-th session
     sessions.jsonl           one line per session: the versions of bareline and the host
-    planned.jsonl            one line per case and platform that the plan asks for
-    left_out.jsonl           one line per case that the plan does not ask of a platform, and why
+    planned.jsonl            one line per platform and case that is planned for it
+    left_out.jsonl           one line per case that is not planned for a platform, and why
     records.jsonl            one line per finished trial
     events.jsonl             events of platforms: nodes replaced, rebuilt
     predictions.json         predictions from its records, if they were requested
@@ -59,8 +59,8 @@ from bareline.vocabulary.files import (
 from bareline.vocabulary.model import Case, Record
 from bareline.vocabulary.platform import LeftOut
 
-#: Most that is read of another user's records: half a gigabyte is needed to compare so much, where
-#: samples are as short as can be.
+#: The largest file of another user's records that is read. A comparison of such a file with the
+#: shortest possible samples takes half a gigabyte of memory.
 MOST_FOREIGN_BYTES = 128 << 20
 #: The content of a run directory; none may be a symbolic link when it is written to.
 _CONTENT = (
@@ -139,7 +139,7 @@ class Run(RunFiles):
 
     @property
     def id(self) -> str:
-        """A short identity of the run, which marks its processes."""
+        """A short id of the run, with which bareline marks the processes of the run."""
         return hashlib.sha256(
             f"{self.header.config_hash}{self.header.created}{self.path.name}".encode()
         ).hexdigest()[:12]

@@ -54,13 +54,13 @@ class Event:
 
 #: The session and the machine of a record that names neither.
 FIRST = 1
-#: No run has more sessions; a number counted on from the largest must still be readable.
+#: The largest number of sessions of a run. Numbers above it must still be readable.
 MOST_SESSIONS = 1_000_000
 _Number = Annotated[int, Field(ge=1, le=2 * MOST_SESSIONS)]
 
 
-# The machine is described once for each session, and every record names its session. Sessions
-# that found the same machine have the same machine number; older runs have one of each.
+# The machine is described once for each session, and every record names its session. Sessions on
+# the same machine have the same machine number; runs of early versions have one session.
 @with_config(ConfigDict(defer_build=True, strict=True))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
@@ -105,7 +105,7 @@ COST_FILE = "cost.json"
 EVENTS_FILE = "events.jsonl"
 PREDICTIONS_FILE = "predictions.json"
 SESSIONS_FILE = "sessions.jsonl"
-#: Of a platform some hundred facts are known; an imported one may say a little more.
+#: A platform has some hundred facts; an imported platform may have more.
 _LARGEST_FACTS_BYTES = 16 << 20
 _LARGEST_COST_BYTES = 1 << 20
 
@@ -113,8 +113,8 @@ _LARGEST_COST_BYTES = 1 << 20
 class RunFiles:
     """The files of a run directory except the records.
 
-    A read raises StoreError if a file is damaged; an incomplete last line is no damage. A write
-    raises StoreError if the disk is full or fails.
+    A read raises StoreError if a file is damaged; an incomplete last line does not count as damage.
+    A write raises StoreError if the disk is full or fails.
     """
 
     def __init__(self, path: Path, header: Header) -> None:

@@ -1,6 +1,6 @@
 """The JSON Schemas of a run directory's files, made from the types that read the files.
 
-New keys are not required, because a later bareline reads the files of an earlier version.
+Keys that a later version added are not required, so that files of earlier versions are valid.
 """
 
 from __future__ import annotations

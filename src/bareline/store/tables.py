@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 _OPTIONAL = (
     "nodes", "profile", "pinning", "layout", "stage", "reason", "session", "boot", "foreign_cores",
 )  # fmt: skip
-#: Least value of the columns that count.
+#: Least values of the columns that contain counts.
 _LEAST = {
     **dict.fromkeys(("trial", "block", "ranks"), 0),
     **dict.fromkeys(("attempt", "threads", "nodes", "session", "boot"), 1),
 }
-#: Text that is read at once: nested in a frame it takes some ten times as much.
+#: Size of a piece of text; as a nested frame, it takes about ten times as much memory.
 _PIECE_BYTES = 4 << 20
 
 
@@ -100,7 +100,7 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
 def _check_trials(
     frame: pl.DataFrame, probes: Mapping[str, Any], platforms: Mapping[str, Any]
 ) -> None:
-    """Check the columns by the same rules as `from_line` checks a line."""
+    """Check the columns with the rules that `from_line` applies to a line."""
     import polars as pl
 
     for name, least in _LEAST.items():

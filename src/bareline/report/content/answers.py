@@ -29,7 +29,7 @@ def judged_claims(
     measured = [row for row in rows if row.ratio is not None]
 
     def trials(platform: str, check: ClaimCheck) -> Sequence[Sequence[float]]:
-        """Return one made-up trial if the run measures the metric of `check`, else none.
+        """Return a list with one made-up trial if the run measures the metric of `check`; else [].
 
         The value does not matter: with any value the claim is judged.
         """
@@ -61,5 +61,5 @@ def names_of(ids: Collection[str]) -> str:
 
 
 def _studies(ids: Collection[str]) -> list[PublishedStudy]:
-    """Return the given publications, without those that this version does not contain."""
+    """Return the publications with the given ids, except ids that this version does not know."""
     return [publications()[name] for name in ids if name in publications()]

@@ -19,7 +19,10 @@ SIZE = "size_bytes"
 
 @dataclass(frozen=True, slots=True)
 class CalibrationPoint:
-    """A measured value and the simulated one; an `error` of 0.1 means 10 % too much."""
+    """A measured value and the simulated value.
+
+    - `error`: 0.1 if the simulated value is 10 % larger than the measured value.
+    """
 
     probe: str
     ranks: int
@@ -30,7 +33,7 @@ class CalibrationPoint:
 
     @property
     def error(self) -> float:
-        """Relative deviation of the simulation."""
+        """The relative deviation of the simulated value from the measured value."""
         return self.simulated / self.measured - 1
 
     @property
@@ -92,7 +95,7 @@ def by_probe(points: Iterable[CalibrationPoint]) -> list[CalibrationPoints]:
 
 
 def points_table(points: Iterable[CalibrationPoint]) -> Table:
-    """Return a table with a row for each probe and number of ranks, which names the worst point."""
+    """Return a table with a row per probe and number of ranks; a row names the worst point."""
     rows = Rows(by_probe(points)).text("probe", lambda group: group.probe)
     rows.number("ranks", lambda group: group.ranks)
     rows.number("points", lambda group: len(group.points))

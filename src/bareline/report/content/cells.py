@@ -68,7 +68,7 @@ def _has_several_layouts(cells: Iterable[Row], x: str) -> bool:
 
 
 def headline_first(cells: Iterable[Row]) -> list[Row]:
-    """Sort cells: a probe's headline metric before its other metrics."""
+    """Sort cells, so that a probe's headline metric is before its other metrics."""
     return sorted(cells, key=lambda cell: not cell.headline)
 
 

@@ -40,7 +40,7 @@ class Axis:
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        """The labelled ratios with their positions; 1 is one of them.
+        """The labelled ratios with their positions; the ratio 1 always has a label.
 
         The distance of two labels is at least some 28 pixels.
         """

@@ -111,7 +111,7 @@ class Claims:
 
     @property
     def folded(self) -> tuple[ClaimRow, ...]:
-        """The statements of the text that the run did not measure."""
+        """The statements of the conclusions and of the text that the run did not measure."""
         return tuple(row for row in self.statements if row not in self.open)
 
     @property
@@ -121,12 +121,12 @@ class Claims:
 
     @property
     def absent(self) -> tuple[ClaimRow, ...]:
-        """The statements of the text, and the printed ratios, that the run did not measure."""
+        """The `folded` statements, and the printed ratios that the run did not measure."""
         return (*self.folded, *(row for row in self.ratios if not row.is_measured))
 
     @property
     def score(self) -> ClaimScore:
-        """The number of printed ratios that the run confirms, refutes or leaves open."""
+        """The numbers of printed ratios that the run confirms, refutes and leaves undecided."""
         return ClaimScore.of(self.ratios)
 
 

@@ -14,7 +14,7 @@ from bareline.report.content.claim_rows import ClaimMark, PrintedRange
 from bareline.vocabulary.units import count, listing, plain
 
 _BETTER = " times better"
-#: Programs whose ratios are all written in a row; of more, the least and the greatest.
+#: With at most this many programs, all ratios are written; else the least and the greatest.
 _FEW = 4
 
 
@@ -84,7 +84,7 @@ def marks_of(check: ClaimCheck, vote: Vote) -> Iterator[ClaimMark]:
 
 
 def measured_words(check: ClaimCheck, votes: Sequence[Vote]) -> str:
-    """Format the measured ratios: all of them if there are few, else the least and the greatest."""
+    """Format the measured ratios: all ratios of few programs, else the least and the greatest."""
     if not votes:
         return ""
     if len(votes) == 1:

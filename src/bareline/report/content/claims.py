@@ -70,7 +70,7 @@ _EQUAL = Decimal("1.1")
 
 
 def claims_of(comparison: Comparison) -> Claims:
-    """Return a row for each claim of the publications that the study repeats, if any."""
+    """Return the claims of the publications that the study repeats; empty if it repeats none."""
     if comparison.alone:
         return Claims()
     roles = comparison.records.runs[0].header.study.get("role", {})
@@ -203,7 +203,7 @@ class _Judge:
         return self._row(words, part, _first_measured(tried))
 
     def _with_results(self, ratio: PublishedRatio, row: ClaimRow) -> ClaimRow:
-        """Return the row with the ids of its published results and a list of repeated printings."""
+        """Return the row with the ids of its published results, and with its repeated printings."""
         again = again_printed(self._study, ratio)
         places = [f"{self._study.part(result.part).label} ({result.words})" for result in again]
         source = row.source
@@ -280,7 +280,7 @@ class _Tried:
             dots += marks_of(self.check, vote)
         first = _bar(self.check, self.first, begin_losses)
         last = _bar(self.check, self.last, losses)
-        # It must never pass for a measured time.
+        # A simulated time must never look like a measured time.
         simulated = "simulated" if any(loss.simulated for loss in losses) else ""
         reasons = (simulated, self.outcome.reason, disagreement(self.check, votes))
         return ClaimRow(

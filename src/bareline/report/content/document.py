@@ -302,7 +302,7 @@ def _compared_words(comparison: Comparison) -> str:
 
 
 def _predictions(records: Records) -> tuple[Predictions | None, list[str]]:
-    """Return the first run's predictions that can be drawn, and reasons for those that cannot."""
+    """Return the first predictions that can be drawn, and why further predictions cannot."""
     first: Predictions | None = None
     undrawn: list[str] = []
     for run in records.runs:

@@ -13,7 +13,7 @@ from bareline.analysis.numbers.row import Estimate, Row
 from bareline.report.content.document import Document
 from bareline.stats.ratio import paired_ratio
 
-#: Dots that a cell has at least, or none has any: smallest and largest; its mark is between.
+#: The least number of dots of a cell (its two ends). If there is no room for them, no cell has any.
 _FEWEST = 2
 
 #: The columns that distinguish the cells of one probe and metric, except the platform.
@@ -32,7 +32,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """The drawn trials of a panel, and the number of all its trials."""
+    """The drawn trials of a panel, and the number of its drawn and omitted trials."""
 
     dots: tuple[Dot, ...]
     trials: int
@@ -85,7 +85,7 @@ def trial_dots(document: Document, cells: Sequence[Row], most: int | None = None
 
 
 def _trials_of(cells: Sequence[Row], samples: pl.DataFrame) -> pl.DataFrame:
-    """Return the samples of the cells, each with the number of its cell."""
+    """Return the samples of the cells; the column "cell" has the index of a sample's cell."""
     columns: dict[str, Sequence[object]] = {}
     for name in _PLACE:
         columns[name] = [getattr(cell.place, name) for cell in cells]

@@ -173,7 +173,7 @@ def _labels(row: Mapping[str, Any], about: Mapping[str, str]) -> str:
     taken = set(labels)
     parameters = parse_point(row["params"]) | parse_point(row["point"] or "")
     for name, value in parameters.items():
-        # A parameter has another label where its name is a label already.
+        # A parameter whose name is already a label gets another label.
         label = f"param_{name}" if name in taken else name
         labels[label] = value
     return ",".join(f'{label}="{_escaped(value)}"' for label, value in labels.items())

@@ -27,12 +27,12 @@ from bareline.vocabulary.nodeset import numbers_text, unfold_numbers
 from bareline.vocabulary.rows import row_of
 
 PlatformFacts = Mapping[str, Scalar]
-#: The values of a fact by the node that reports it; None where only this node lacks it.
+#: The values of a fact by the node that reports it; None if only this node lacks the fact.
 NodeValues = Mapping[int, Scalar | None]
 #: The values of each fact on a platform's nodes.
 _FactsByNode = dict[str, dict[int, Scalar | None]]
 
-#: How many values of other nodes are written before the rest is only counted.
+#: The largest number of values of other nodes that are written; further values are counted.
 _MOST_VALUES = 4
 
 
@@ -127,7 +127,8 @@ def to_rows(platforms: Mapping[str, PlatformFacts]) -> list[Fact]:
 def _by_node(facts: PlatformFacts) -> _FactsByNode:
     """Return facts by key and node.
 
-    Nodes other than node 0 have only the values that differ; None marks a value that a node lacks.
+    Node 0 has all values; every other node has only the values that differ from node 0. None marks
+    a value that a node lacks.
     """
     by_key: _FactsByNode = {}
     for key, value in facts.items():

@@ -23,12 +23,12 @@ _QUANTITIES: Mapping[tuple[str, str], str] = {
     ("mpi.each_pair", "pair_latency"): "latency",
     ("mpi.each_pair", "pair_bandwidth"): "bandwidth between nodes",
 }
-#: How many links are named before the rest is only counted.
+#: The largest number of links that are named; further links are counted.
 _MOST_LINKS = 20
 
 
 def measure_words(measured: FleetMetric) -> str:
-    """Name the quantity that was measured of each node or pair of nodes."""
+    """Name the quantity that was measured on each node or pair of nodes."""
     name = f"{measured.probe} {metric_name(measured.metric)}"
     quantity = _QUANTITIES.get((measured.probe, measured.metric)) or name
     return f"{quantity} ({measured.params})" if measured.params else quantity

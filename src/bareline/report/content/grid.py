@@ -303,7 +303,7 @@ def _subjects_of(findings: Findings) -> list[_Subject]:
 def _field(finding: Finding | None) -> Field:
     if finding is None:
         return Field("not measured", tone="muted")
-    # Red and green are for claims.
+    # Only certain and likely differences are red or green.
     tone: Tone = "muted"
     if finding.grade.is_claim:
         tone = "better" if finding.verdict is Verdict.FASTER else "worse"

@@ -14,7 +14,7 @@ from bareline.store.run import Run
 from bareline.vocabulary.facts import money
 from bareline.vocabulary.units import HOUR_S, count, joined, listing, percent, significant
 
-#: Less is a minute of one core.
+#: A smaller number of core hours is less than a minute of one core.
 _LEAST_CORE_HOURS = 1 / 60
 
 

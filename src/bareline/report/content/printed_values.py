@@ -49,7 +49,7 @@ def _printed_value(study: PublishedStudy, platform: str, cell: Row) -> PrintedVa
     """Return the published value of a platform in the unit of a cell; None without such a value."""
     results = [row for row in study.results if row.platform == platform]
     results = [row for row in results if _measures(study, row, cell)]
-    # Of several sizes the place's own; the first without such.
+    # Of several sizes, the size of the place is chosen; if none agrees, the first.
     values = filter(_is_value, results)
     result = max(values, key=lambda row: _sizes_met(row, cell.place), default=None)
     if result is None or result.value is None:

@@ -174,8 +174,8 @@ def _is_whole(value: object) -> TypeGuard[int]:
 def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
     """Whether a ratio is printed for the quantity of a place: probe, metric, sizes, modes.
 
-    The numbers of ranks and nodes are not compared here (see `same_place`), but a ratio from inside
-    a node never applies between nodes.
+    The numbers of ranks and nodes are not compared (`same_place` compares them), but a ratio from
+    inside a node never applies between nodes.
     """
     if not ratio.measured_by(place.probe) or ratio.probe_metric != place.metric:
         return False
@@ -185,7 +185,7 @@ def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
 def agrees(printed: Mapping[str, Condition], place: Place) -> bool:
     """Whether the sizes, modes and placement that are known of a place agree with `printed`."""
     coordinates = place.coordinates
-    # How many there are is the other system's, but one is not many (InfiniCloud, Table 4).
+    # The number of directories is not compared, but one is never compared with several.
     if ("directories" in printed) != ("directories" in coordinates):
         return False
     if not _agrees_on_nodes(printed.get("placement"), place):

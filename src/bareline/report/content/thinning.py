@@ -18,12 +18,12 @@ from bareline.vocabulary.model import Scalar, parse_point
 from bareline.vocabulary.place import KEY, parameter_name
 from bareline.vocabulary.units import listing, whole
 
-#: Values of metrics, without details, that a page shows, over all probes, in addition to the ends
-#: of `_ENDS`: with their marks, trials and rows they take some four megabytes.
+#: The largest number of values (without details and the points of `_ENDS`) that a page shows of all
+#: probes. With their marks, trials and rows they take some four megabytes.
 MOST_VALUES = 6_000
 
-#: Of each metric and platform, as many points with the largest and the smallest ratio are shown
-#: wherever they are.
+#: For each metric and platform, so many points with the largest and with the smallest ratios are
+#: always shown.
 _ENDS = 5
 
 #: The columns that distinguish the places of a probe, where its metrics have a value per platform.
@@ -166,7 +166,7 @@ def _thinned(places: pl.DataFrame, most: int) -> tuple[pl.DataFrame, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """The number of values of a parameter, and how many of them are shown."""
+    """The number of a parameter's values, and the number of shown values."""
 
     shown: int
     values: int

@@ -55,7 +55,9 @@ def axis_title(name: str) -> str:
 
 def verdict_word(verdict: Verdict | None) -> str:
     """Format a verdict as a word of a table; "" if there is no verdict."""
-    return (verdict or "").replace("-", " ")
+    if verdict is None:
+        return ""
+    return verdict.words
 
 
 def verdict_tone(verdict: Verdict | None) -> Tone:
@@ -124,7 +126,7 @@ def capital(text: str) -> str:
 
 
 def call_name(call: str, kind: str) -> str:
-    """Name a function, with the kind of its request (e.g. send) if the function has several."""
+    """Name an MPI function, with the kind of request (e.g. send) if it starts several kinds."""
     return f"{call} ({kind})" if call in ("MPI_Start", "MPI_Startall") else call
 
 

@@ -153,7 +153,7 @@ _WIDE = _Sizes(name_above=0, width=380, left=-300, name_limit=290)
 def _panel(document: Document, lines: Sequence[RatioLine], *, narrow: bool) -> Chart:
     """Draw a row for each published ratio.
 
-    If `narrow`, the name is above the row, else at its left.
+    The name of a ratio is at the left of its row or, if `narrow`, above the row.
     """
     styles = looks(document.names)
     sizes = _NARROW if narrow else _WIDE

@@ -30,7 +30,7 @@ _LOOP = "latency_loop_mean"
 _CALLS = "latency_rank_mean"
 _LOOPS = ("sendrecv", "exchange", "barrier")
 _COLLECTIVES = tuple(collective.name for collective in SIZED)
-#: Probe of theirs, its program and metric: probe and metric of ours.
+#: For the probe of a user's program, the program and its metric: bareline's probe and metric.
 _COUNTERPARTS: Mapping[tuple[str, str, str], tuple[str, str]] = {
     ("osu", "latency", "latency"): ("mpi.pingpong", _LOOP),
     ("osu", "barrier", "latency"): ("mpi.barrier", _CALLS),
@@ -193,7 +193,7 @@ def _row(document: Document, pairs: Sequence[_Measured]) -> _Row:
     return _Row(first.their_name, first.our_name, first.platform, ratios, n, tuple(caveats))
 
 
-#: The program that a probe of theirs runs where it names none.
+#: The program that such a probe runs if its parameters name no program.
 _USUAL = {"osu": "latency", "osu.rate": "bw", "imb": "PingPong"}
 
 
@@ -223,8 +223,8 @@ def _our_place(cell: Row) -> Place | None:
     return replace(place, probe=probe, metric=metric, params="", point=point)
 
 
-#: The parameter by which a probe of foreign programs names its program: `npb.reference` with
-#: ``kernel = "cg"`` is compared with `npb.cg`.
+#: The parameter that names the program of a probe of users' programs: `npb.reference` with ``kernel
+#: = "cg"`` is compared with `npb.cg`.
 CHOICE = "kernel"
 
 
@@ -249,7 +249,7 @@ class _Pair:
 
 
 def _references(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    """Yield a table for each probe and metric of users' programs that have a counterpart here."""
+    """Yield a table for each probe and metric of users' programs that bareline also measures."""
     pairs = list(_reference_pairs(document, spec))
     groups = grouped_by(pairs, lambda pair: pair.reference.place.series[:2])
     for (probe, metric), group in groups.items():
@@ -272,7 +272,7 @@ def _reference_pairs(document: Document, spec: ExhibitSpec) -> Iterator[_Pair]:
         ours = _counterpart(document, reference)
         if ours is None:
             continue
-        # Above 1 means that ours is faster, whatever the metric's direction.
+        # A ratio above 1 means that bareline's program is faster, for times and for rates.
         if reference.rate:
             faster = block_ratio(document, ours, reference)
         else:

@@ -25,15 +25,15 @@ from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import plain
 from bareline.vocabulary.verdicts import Verdict
 
-#: Metrics from the axis outwards, with their names and how strongly they are filled.
+#: Metrics of the parts of a bar from the axis outwards, each with its name and its opacity.
 PARTS = (("compute_mean", "computation", 0.62), ("communication_mean", "communication", 0.22))
 
 #: The parts of each platform's total, in the order of `PARTS`.
 Parts = Mapping[tuple[str, Place], Sequence[float]]
 
-#: Bars and names together are this wide.
+#: The width of bars and names together.
 _WIDTH_PX = 312
-#: A panel has at most so many bars; further groups continue in the next one.
+#: A panel has at most this many bars; further groups are in the next panel.
 _MOST_BARS = 27
 #: A summary names at most so many losses.
 MOST_LOSSES = 12
@@ -165,7 +165,7 @@ class _Bars:
         return trials
 
     def _printed(self, cell: Row, base: Row | None) -> list[PrintedMark]:
-        """Return the values that published ratios to the baseline predict for a platform."""
+        """Return the values that follow for a platform from published ratios to the baseline."""
         if base is None or not base.median or not cell.metric.directed:
             return []
         marks = []
@@ -290,7 +290,7 @@ def _with_loss(cell: Row, unit: Scale) -> str:
     if share is None or cell.ratio is None:
         return value
     if not cell.rate:
-        # A barrier of 21 µs instead of 5.8 µs takes 3.6 times as long; nothing lost 72 % of it.
+        # A barrier of 21 µs instead of 5.8 µs takes 3.6 times as long; "72 % lost" would mislead.
         return f"{value}  ({plain(cell.ratio.value)}\u00a0×)\u2003"
     change = f"{-share.value:+.1f}".replace("-", "\u2212")
     # The last space is slack: a reader's font may be wider than the measured font.

@@ -39,7 +39,7 @@ Words = tuple[str, ...]
 #: A probe, and one of its metrics or units.
 Subject = tuple[str, str]
 
-#: Yields the figures that a specification asks for; none where the run has no data for it.
+#: Yields the figures of a specification; none if the run has no data for them.
 Draw = Callable[[Document, ExhibitSpec], Iterable[Figure]]
 
 
@@ -244,7 +244,7 @@ class TableRow:
 
 
 def cells_of(rows: Iterable[TableRow]) -> list[Row]:
-    """Return the cells of rows."""
+    """Return the cell of each row."""
     return [row.cell for row in rows]
 
 

@@ -31,7 +31,7 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import parameter_value
 from bareline.vocabulary.units import listing, plain
 
-#: Of names, and of a row of errors.
+#: Width of the names, and height of a row of errors.
 LABELS_PX = 130
 PITCH_PX = 22
 

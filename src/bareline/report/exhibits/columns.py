@@ -129,7 +129,10 @@ class CellRows(Rows[R]):
         return self.fields(title, fields, "text")
 
     def printed_values(self, document: Document, parts: Collection[str]) -> Self:
-        """Add the values that `parts` of publications print, for the baseline and the platform."""
+        """Add columns with the printed values of the baseline and of the platform.
+
+        - `parts`: the parts of publications that print the values.
+        """
         if not parts:
             return self
 
@@ -153,7 +156,7 @@ class CellRows(Rows[R]):
 
 def _ratio(cell: Row) -> Field:
     if cell.verdict is None:
-        # The baseline, or a metric without a good direction, which is never compared.
+        # This is the baseline, or a metric without a better direction, which is never compared.
         if cell.metric.better == "none":
             return Field("")
         return Field("1", 1.0, tone="muted")
@@ -282,7 +285,7 @@ class _Columns:
         self.rows.ratio()
 
     def _verdict(self) -> None:
-        # A verdict is of bareline's own ratio, not of one that a publication's rule makes.
+        # A verdict belongs to bareline's own ratio, and not to a ratio by a publication's rule.
         if not self.is_ruled:
             self.rows.verdict()
 

@@ -1,4 +1,7 @@
-"""The exhibit with bars of the performance lost against the baseline, by application and ranks."""
+"""The exhibit with bars of the lost performance, relative to the baseline.
+
+The bars are grouped by application and number of ranks.
+"""
 
 from __future__ import annotations
 

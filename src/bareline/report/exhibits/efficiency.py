@@ -27,7 +27,7 @@ from bareline.stats import paired_ratio
 from bareline.vocabulary.model import Scalar, format_point, parse_point
 from bareline.vocabulary.place import Place
 
-#: A launch of one block, by its case: it is paired with a value of the same block elsewhere.
+#: The value of a launch by its run and block. Values of two cells are paired by this key.
 Launches = Mapping[tuple[int, int], float]
 
 
@@ -46,7 +46,7 @@ class EfficiencyPoint:
     efficiency: Estimate
 
 
-#: The points of one platform, with more and more ranks.
+#: The points of one platform, sorted by their numbers of ranks.
 Line = Sequence[EfficiencyPoint]
 
 
@@ -67,7 +67,7 @@ def efficiencies(
     for cell in measured:
         base = bases.setdefault(cell.simulated, cell)
         ranks = position(cell, x)
-        # A time measures the work that was done only if that is the same; a rate counts it itself.
+        # In weak scaling the ideal time is constant, but the ideal rate grows with the ranks.
         is_same_work = weak and cell.metric.better == "lower"
         ideal = 1.0 if is_same_work else ranks / position(base, x)
         efficiency = _efficiency(cell, base, ideal, samples)
@@ -129,7 +129,8 @@ def _launches(cell: Row, samples: pl.DataFrame) -> Launches:
 def each_rank(place: Place, growing: Collection[str]) -> Place:
     """Return a place with its growing parameters divided by its ranks.
 
-    The cases of weak scaling then have the same parameters, so that they are on one line.
+    A parameter grows if a study makes it proportional to the ranks (weak scaling). After the
+    division all cases have the same parameters, so that they are on one line.
     """
     if not growing:
         return place

@@ -1,4 +1,4 @@
-"""The exhibit on a cluster: a map of the nodes, darker where worse, and a list of deviations."""
+"""The exhibit on a cluster: a map, on which worse nodes are darker, and a list of deviations."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _cell(fleet_survey: Survey, node_map: NodeMap, node: int) -> dict[str, Any]:
     if math.isnan(ratio):
         tip = f"{name}: not enough launches"
         return {"colour": colour("paper"), "opacity": 1.0, "bad": False, "tip": tip}
-    # As dark as it gets at twice as bad.
+    # A ratio of 2 has the darkest colour.
     share = min(1.0, abs(math.log(ratio)) / math.log(2))
     word = "worse" if ratio > 1 else "better"
     low = plain(float(node_map.lo[node]))

@@ -26,7 +26,7 @@ from bareline.vocabulary.units import listing, percent_tenths
 
 #: The demands of a program, by metric, and the resource that then limits it.
 DEMANDS = {"arithmetic": "arithmetic", "traffic": "memory bandwidth"}
-#: The most that a platform gives: a cell's value so many times.
+#: The most that a platform gives: a cell, and the factor by which its value is multiplied.
 _Limit = tuple[Row, float]
 
 
@@ -168,7 +168,7 @@ def _bandwidth(limit: _Limit) -> float:
 
 
 def _best(cells: list[Row], probe: str, metric: str, mode: str, **point: str) -> Row | None:
-    """Return the cell of a measurement with the largest value, or None."""
+    """Return the cell of a measurement with the largest value; None without such a cell."""
     best: Row | None = None
     best_value = 0.0
     for cell in cells:

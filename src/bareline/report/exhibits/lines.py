@@ -1,4 +1,4 @@
-"""The kinds of exhibits with lines along a parameter: values with ratios, or only ratios."""
+"""The kinds of exhibits with lines over a parameter: values and ratios, or only ratios."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ class _Relatives:
     def __init__(self, chosen: Panel) -> None:
         self.chosen = chosen
         self.along = SharedAxis(chosen)
-        # Colours are the lines': published values of the platform have none of them.
+        # Colours distinguish lines, so that published values of the platform have a neutral colour.
         self.along.looks = dict.fromkeys(self.along.looks, MarkLook("soft", "circle"))
         titles = list(chosen.groups)
         self.names = dict(zip(titles, distinct_parts(titles), strict=True))

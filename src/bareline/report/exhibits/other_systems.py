@@ -61,14 +61,14 @@ def printed_of_others(document: Document, spec: ExhibitSpec) -> list[OtherSystem
 
 
 class _OtherSystems:
-    """A search for the published ratios of an exhibit, with the values of the run."""
+    """A search for an exhibit's published ratios of other systems, with the run's values."""
 
     def __init__(self, document: Document, spec: ExhibitSpec) -> None:
         self.document = document
         self.spec = spec
         self.cells = select(document, spec)
         self.probes = {cell.place.probe for cell in self.cells}
-        #: The platforms of the run that represent each published one.
+        #: The platforms of the run that represent each published platform.
         self.cast: dict[str, set[str]] = {}
         for role in document.roles.values():
             for name in role.published:
@@ -99,7 +99,7 @@ class _OtherSystems:
             yield OtherSystem(study, printing, probe or "", self._measured(printing))
 
     def _measured(self, ratio: PublishedRatio) -> str:
-        """Format the ratio as the run measured it; "" if the run lacks one of the two platforms."""
+        """Format the ratios that the run measured; "" if the run lacks one of the two platforms."""
         platforms = self.cast.get(f"{ratio.publication}:{ratio.platform}", ())
         baselines = self.cast.get(f"{ratio.publication}:{ratio.baseline}", ())
         about = self._about(ratio)

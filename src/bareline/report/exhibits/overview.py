@@ -1,4 +1,4 @@
-"""The exhibit with a row for every probe, grouped by layer: which layers are slow, at a glance."""
+"""The exhibit with a row for every probe, grouped by layer; it shows which layers are slow."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import count, plain
 from bareline.vocabulary.verdicts import Verdict
 
-#: Height of a row's name where it is above the marks, and of a layer's.
+#: Height of a row's name above its marks, and of a layer's name.
 _NAME_PX = 15
 _HEAD_PX = 26
-#: Above this many rows each probe keeps only its most telling one.
+#: With more rows, each probe keeps only its row with the largest difference.
 MOST_ROWS = 45
 
-#: Findings of one subject, a platform each.
+#: Findings of one subject, one for each platform.
 _Row = Sequence[Finding]
 _Rows = Sequence[_Row]
 
@@ -64,7 +64,7 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
         if cell.headline and cell.ratio is not None and cell.place.probe in probes:
             cells.append(cell)
     yield figure_of(
-        # A title belongs to no other figure's id.
+        # The id of the figure does not depend on the title.
         ExhibitSpec(kind=spec.kind, caption=spec.caption),
         title=spec.title or f"Every probe, relative to {document.baseline}",
         notes=[caption, note],

@@ -12,7 +12,7 @@ from bareline.report.content.document import Document
 from bareline.report.exhibits.base import by_metric, find_exhibit
 from bareline.vocabulary.exhibit import ExhibitSpec
 
-#: Every page of a run with a calibration or predictions shows them, in this order.
+#: Exhibits that a page shows in this order if the run has data for them, e.g. a calibration.
 _WHERE_THERE = (
     "calibration",
     "predicted",

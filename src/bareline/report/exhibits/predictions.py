@@ -138,7 +138,7 @@ def _models(spec: ExhibitSpec, validation: Validation) -> Figure:
 def _trial_rows(trials: Sequence[Trial], interval: str = "") -> Rows[Trial]:
     """Return a table builder with a row for each prediction.
 
-    If `interval` is given, a column with that head contains the intervals.
+    - `interval`: the head of a column with the intervals; if empty, there is no such column.
     """
     scale = unit_scale([trial.truth_s for trial in trials], "s")
 

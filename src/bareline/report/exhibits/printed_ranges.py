@@ -21,7 +21,7 @@ from bareline.published.catalogue import conditions
 from bareline.report.content.published import PublishedPoint
 from bareline.vocabulary.units import plain
 
-#: A single printed number is taken for this range around it: it was read off or rounded.
+#: A printed number becomes a range by this factor, because it was read off a figure or rounded.
 SINGLE = 1.25
 
 
@@ -36,7 +36,7 @@ class RangeComparison:
 
     @property
     def is_given(self) -> bool:
-        """Whether the ratio is a parameter of the simulated platform."""
+        """Whether the ratio follows from a parameter of the simulated platform."""
         return is_given(self.cell)
 
     @property
@@ -117,7 +117,7 @@ class RatioLine:
 
 
 def range_of(point: PublishedPoint) -> tuple[float | None, float | None]:
-    """Return the ends of the range that counts as inside; a bound has None at its open end."""
+    """Return the ends of the range with which ratios are compared; an open end is None."""
     if point.low is not None and point.low == point.high:
         return point.middle / SINGLE, point.middle * SINGLE
     return point.low, point.high

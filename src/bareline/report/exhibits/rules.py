@@ -24,7 +24,7 @@ RULES: Mapping[str, str] = {
 
 
 def rule_text(rule: str, baseline: str) -> str:
-    """Describe the rule of an exhibit; "" for bareline's own rule."""
+    """Describe the rule of an exhibit; "" if it does not use a publication's rule."""
     return RULES[rule].format(baseline=baseline) if rule in RULES else ""
 
 

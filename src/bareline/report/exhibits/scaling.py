@@ -35,7 +35,7 @@ from bareline.vocabulary.model import Layer, parse_point
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import count, listing
 
-#: Layers whose probes solve a problem, which more ranks are to solve sooner.
+#: Layers whose probes solve a problem that more ranks should solve sooner.
 PROGRAMS = (Layer.COMPUTE, Layer.NPB, Layer.APP)
 
 
@@ -43,7 +43,8 @@ PROGRAMS = (Layer.COMPUTE, Layer.NPB, Layer.APP)
 class _Scaled(Panel):
     """The lines of one figure by panel and platform.
 
-    MPI functions have no ideal line, because they do more work on more ranks.
+    Only programs have a line of ideal scaling. MPI functions have none, because they do more work
+    on more ranks.
     """
 
     panels: Mapping[str, Sequence[Row]] = field(default_factory=dict)
@@ -64,7 +65,7 @@ class _Scaled(Panel):
             yield from panel.items()
 
     def ideal(self, first: EfficiencyPoint, ranks: float) -> float:
-        """Return the value that a line would have if it scaled ideally from its first point."""
+        """Return the value on `ranks` ranks if a line scaled ideally from its first point."""
         power = -1.0
         if first.cell.rate:
             power = 1.0

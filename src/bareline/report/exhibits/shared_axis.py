@@ -31,7 +31,7 @@ from bareline.vocabulary.place import Place, parameter_value
 #: Stretches of an axis, each from its low to its high end.
 _Ranges = Iterable[tuple[float, float]]
 
-#: Axes on which "inside a node" has places.
+#: Axes on which "inside a node" is a range of positions.
 _LAYOUT = ("ranks", "nodes")
 
 VALUE_HEIGHT_PX = 180
@@ -61,7 +61,7 @@ class SharedAxis:
         self.scale = chosen.unit
         cells = cells_of(chosen.rows)
         positions = set(map(chosen.at, cells))
-        #: The parameter's axis, and where 0 is on it, if it occurs.
+        #: The parameter's axis, and the position of the value 0 on it.
         self.across, self.zero = parameter_axis(self.x, positions)
         values = list(others)
         ratios = list(self._printed_ends(cells))
@@ -160,7 +160,7 @@ class SharedAxis:
                 mark = self.mark(cell, cell.ratio, f"{name} {compared_words(cell)}")
                 ink = styles[name].ink(hollow=cell.simulated)
                 marks.append({**mark, "series": name, **ink})
-        # Long names leave the lines less room, so that a phone need not shrink them.
+        # Long names leave less room for lines; otherwise a phone would have to shrink the strip.
         excess = max(map(len, lines)) - 9
         narrower = WIDTH_PX - LETTER_PX * max(0, excess)
         strip = AxesStrip(
@@ -221,7 +221,8 @@ class _PrintedRatios:
             is_pale = elsewhere is not None
             of_point = [{**mark, "pale": is_pale} for mark in self._reaches(point, cells)]
             if of_point and elsewhere and elsewhere not in named:
-                # Written once in a panel: most of its figures are of one place.
+                # A place is written once in a panel, because most of its figures have the same
+                # place.
                 named.add(elsewhere)
                 of_point[0]["beside"] = elsewhere
             marks += of_point
@@ -288,7 +289,7 @@ class _PrintedRatios:
                 yield max(begin, least), min(end, most)
 
 
-#: So few panels are drawn next to each other at their full size.
+#: At most this many panels are drawn next to each other at their full size.
 ALL_LARGE = 2
 
 
@@ -343,7 +344,7 @@ def parameter_axis(x: str, positions: Collection[float]) -> tuple[Ticks, float]:
     return Ticks(ticks.domain, tuple(values), tuple(labels)), zero
 
 
-#: So many different counts have a tick each.
+#: With at most this many different counts, each count has a tick.
 _MOST_COUNTS = 16
 
 

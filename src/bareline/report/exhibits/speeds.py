@@ -83,7 +83,7 @@ def speeds(baseline: str, cells: Sequence[Row], x: str) -> list[tuple[Row, Estim
 
 
 def _speed(cell: Row, base: Row | None) -> Estimate | None:
-    """Return how many times as fast a cell is as the base; None if a value is missing."""
+    """Return the speed of a cell divided by the speed of the base; None if a value is missing."""
     value = cell.value
     if base is None or value is None:
         return None

@@ -16,10 +16,10 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import Place
 
-#: The sum of the parts, up to the ranks' different ends.
+#: The total time. It differs from the sum of the parts because ranks end at different times.
 TOTAL = "time"
 _METRICS = (TOTAL, *(metric for metric, _, _ in PARTS))
-#: The times of a program that publications print, and the parts that measure them here.
+#: For the times of a program that publications print, the metrics of bareline's parts.
 _PRINTED_PARTS = {"compute": "compute_mean", "communication": "communication_mean"}
 _DIAMONDS = (
     "Diamonds: where the published ratios would put the ends of computation, of communication and "

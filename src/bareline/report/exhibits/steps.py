@@ -50,7 +50,7 @@ Printed = Mapping[str, PrintedValue]
 
 
 def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
-    """Yield a figure per probe, metric and point; none unless the study is a ladder."""
+    """Yield a figure per probe, metric and point; nothing if the study is not a ladder."""
     compared = document.comparison
     if not compared.is_ladder:
         return
@@ -218,11 +218,11 @@ EXHIBIT = Exhibit(
 )
 
 
-#: A value of each step, as a row of a layer; None where it has none.
+#: The value of each step as a row of a layer; None for a step without a value.
 _Steps = Sequence[Datum | None]
 HEIGHT_PX = 230
 _CHARACTER_PX = 6.6
-#: From a tread to the number over or under it.
+#: The distance between a tread and the number above or below it.
 _NUMBER_PX = 11
 
 

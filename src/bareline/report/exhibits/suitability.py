@@ -24,7 +24,7 @@ def _suitability(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
     if not answers or spec.probe is not None:
         return
     theirs = _published(document)
-    # Published columns come first: a wide table of many platforms scrolls, and hid them.
+    # Published columns come first, because a wide table scrolls and would hide its last columns.
     sides = {", published": theirs, "": judged}
     rules = "Published: the same rules on the publication's own figures." if theirs else ""
     words = [

@@ -115,7 +115,7 @@ def _factor_cells(document: Document, spec: ExhibitSpec) -> list[Row]:
 
 def _printed(cells: Sequence[Row], points: Sequence[PublishedPoint]) -> dict[Place, int]:
     """Return the places with published values, each with its rank in the publication's order."""
-    # Probes with the same quantity are next to each other, under the first of them.
+    # Probes that measure the same quantity are next to each other, at the place of the first probe.
     first: dict[object, int] = {}
     for number, point in enumerate(points):
         first.setdefault(point.ratio.results, number)
@@ -176,9 +176,9 @@ class _Titles:
         return f"{text} ({probe})"
 
 
-#: The output of OSU and IMB: the unit of each metric that they measure by size.
+#: The units in which OSU and IMB print the metrics that they measure by size.
 _SCALES: Mapping[str, Scale] = {"latency": Scale(1e6, "µs"), "bandwidth": Scale(1e-6, "MB/s")}
-#: The mean over a plain loop, which they print, in addition to the median of the slowest rank.
+#: The ending of metrics that are means over a plain loop, as OSU and IMB print them.
 _MEAN = "_loop_mean"
 #: Parameters with columns of their own in a table by size.
 _SIZE_COLUMNS = ("size_bytes", "ranks", "nodes")

@@ -175,7 +175,7 @@ class _Line:
 
     @property
     def facts(self) -> str:
-        """The characteristics that changed at the same time."""
+        """The facts of the platform that changed at the same time, as text."""
         if self.change is None:
             return ""
         changed = self.change.changed

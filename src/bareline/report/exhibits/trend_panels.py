@@ -53,7 +53,7 @@ class TrendAxes:
         marks: list[Datum] = []
         stairs: list[Datum] = []
         labels: list[Datum] = []
-        # No line crosses a change: nothing was measured where the level turns.
+        # No line crosses a change, because nothing was measured at the date of the step.
         places: dict[str, list[float]] = {line.platform: [*self.times] for line in series}
         for line in series:
             marks += self._marks(line)

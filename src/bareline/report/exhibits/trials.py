@@ -29,13 +29,13 @@ from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import count, plain, whole
 
-#: The metric that is listed next to the value where the probe counts it.
+#: The metric that is listed next to each value if the probe counts it.
 COUNT = "retransmissions"
-#: Of fewer trials the first is not set apart from the later ones.
+#: With fewer trials, the first trial is not compared with the later trials.
 _FEWEST_TRIALS = 4
-#: A table has at most so many rows; beyond, trials are thinned evenly over their order.
+#: A table has at most this many rows. Of more trials, evenly chosen ones are shown.
 _MOST_ROWS = 100
-#: Size of the axes of trials over time, on wide and on narrow screens, and their most ticks.
+#: Height and width of the axes of trials over time, and their largest number of ticks.
 _HEIGHT_PX = 230.0
 _WIDE_PX = 520.0
 _NARROW_PX = 190.0
@@ -243,7 +243,7 @@ def _summary(listings: Sequence[_Listing], name: str, scale: Scale) -> str:
         title = listing.title
         middle = listing.foot.plain
         if listing.printed:
-            # Its table is in the unit that is printed, its marks are in that of the axis.
+            # The table has the printed unit, and the marks have the unit of the axis.
             title = scale.titled(listing.name)
             middle = plain(median(values))
         low = plain(min(values))
@@ -307,7 +307,7 @@ class _Measured:
         return dot.value * self.scale.factor, tip
 
     def _counts(self, cell: Row, dots: Sequence[Dot]) -> list[Field]:
-        """Return the count that the probe made in each trial; empty fields if it counts nothing."""
+        """Return the retransmissions in each trial; empty if the probe does not count them."""
         if cell.place.metric == COUNT:
             return []
         place = replace(cell.place, metric=COUNT)

@@ -24,11 +24,11 @@ from bareline.report.figures.vega import (
 )
 from bareline.vocabulary.units import format_size, format_value
 
-#: The place of these figures: a section of their own, as figures of a layer have that layer's.
+#: The section of the page for these figures, in the place of a layer.
 SECTION = "predictions"
 _WIDTH = 420
 _ROW = 26
-#: Of a drawing for a phone, where names also have less room.
+#: Width of a drawing for a phone, where names also have less room.
 _NARROW_WIDTH = 190
 _Rows = list[Datum]
 

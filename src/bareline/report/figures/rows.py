@@ -34,13 +34,13 @@ def value_axis(ticks: Ticks, field: str = "x", *, log: bool = False, **options: 
 def written(
     rows: Rows, x: Channel | float, y: Channel | float, field: str = "text", **style: Any
 ) -> Chart:
-    """Write the text in a field of rows, which begins at `x`."""
+    """Write the text of each row, from its field `field`; the text begins at `x`."""
     place = {"align": "left", "baseline": "middle", **style}
     return layer("text", rows, x=x, y=y, text=field, **place)
 
 
 def written_clear(rows: Rows, x: float, y: Channel, **style: Any) -> list[Chart]:
-    """Write text over a grid; the area around the letters is cleared."""
+    """Write text over a grid; around the letters the grid is not visible."""
     clear: Style = {"stroke": colour("paper"), "strokeWidth": 5}
     ground = written(rows, x, y, **style, **clear)
     words = written(rows, x, y, **style)
@@ -162,7 +162,7 @@ class _BarLayout:
         self.rows[kind].append(row)
         self.rows["pieces"] += _pieces(bar, row)
         for index, (x, tip) in enumerate(bar.dots):
-            # The golden ratio spreads neighbours without any pattern or chance.
+            # Multiples of the golden ratio spread neighbouring dots without a visible pattern.
             share = (index * 0.618034) % 1
             height = y + (share - 0.5) * 9
             self.rows["trials"].append({"x": x, "y": height, "colour": look.colour, "tip": tip})
@@ -282,7 +282,7 @@ class _BarLayers:
         if places:
             elsewhere = [row for row in self.rows["published"] if row["beside"]]
             yield diamonds(elsewhere, self.x, self.up, opacity=PALE)
-        # Written once in a panel: most are of one place.
+        # A place is written once in a panel, because most values are from the same place.
         for words, rows in places.items():
             yield self._named_place(rows, len(words))
 

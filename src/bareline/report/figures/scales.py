@@ -92,9 +92,9 @@ def _are_exact(ticks: Values, decimals: int) -> bool:
     return True
 
 
-#: Units whose values are compared by eye: a long number reads better than a small one.
+#: Units of rates, whose values readers compare: a long number is easier to read than a small one.
 _RATES = ("B/s", "flop/s", "op/s", "Hz")
-#: From here on a number of a rate is too long for its unit.
+#: From this number on, a rate gets a larger unit.
 _LONG = 1e5
 
 
@@ -148,7 +148,7 @@ def _log_domain(values: Values, pad: float) -> Domain:
 
 
 def _decimal_ticks(domain: Domain, steps: Sequence[int]) -> list[float]:
-    """Return the ticks on an axis that are a step times a power of ten."""
+    """Return the ticks on an axis: each is one of `steps` times a power of ten."""
     low, high = domain
     first = math.floor(math.log10(low)) - 1
     last = math.ceil(math.log10(high))

@@ -16,7 +16,7 @@ from bareline.report.figures.theme import COLOURS, FONT, colour, config
 from bareline.report.figures.vega import Chart
 from bareline.vocabulary.sanitize import cleaned, cleaned_all
 
-#: Of the notes under a drawing; a character on average, in the widest of the fonts.
+#: Sizes of the notes under a drawing; the last is a character's mean width in the widest font.
 _NOTE_PX = 10.5
 _NOTE_LINE_PX = 14.0
 _NOTE_INDENT_PX = 3.0
@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
 _STROKE = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 _DROPPED = ("role", "aria-roledescription", "aria-hidden", "class", "stroke-miterlimit")
-#: The attributes of an element itself: place, outline and words. A group can have all of the rest.
+#: Attributes that only an element can have: place, outline and words. All others fit a group.
 _OWN = frozenset(
     {
         "clip-path", "cx", "cy", "d", "data-term", "data-tip", "height", "id", "opacity", "r",
@@ -92,7 +92,7 @@ def for_page(
         _reduce(element, variables, ids)
     for group in groups:
         _share(group, any_order="mark-symbol" in classes[group])
-    # Drawn a little larger than made, for wide screens; the page's style shrinks it to fit.
+    # The drawing is enlarged a little for wide screens; the page's style shrinks it to fit.
     width_px = float(root.attrib["width"]) * 1.12
     root.set("width", f"{width_px:.0f}")
     for name in ("height", "version"):
@@ -207,7 +207,7 @@ def _pass_opacity_to_paint(element: Element) -> None:
 
 
 def _shorten(element: Element) -> None:
-    """Round coordinates to a hundredth of a pixel; make a mark's outline begin at its position."""
+    """Round coordinates to a hundredth of a pixel, and add an outline's translation to them."""
     attributes = element.attrib
     for name in ("d", "transform", "x", "y", "x2", "y2", "width", "height"):
         if name in attributes:

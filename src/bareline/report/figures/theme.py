@@ -91,7 +91,7 @@ class MarkLook:
 
     @property
     def id(self) -> str:
-        """The name of the colour and mark, unique among the platforms of a page."""
+        """The name of the look, which is unique among the platforms of a page."""
         place = str(_SHAPES.index(self.shape)) if self.shape in _SHAPES else "o"
         return f"{self.token}-{place}"
 

@@ -23,9 +23,9 @@ Style = dict[str, Any]
 Datum = dict[str, Any]
 Rows = Sequence[Mapping[str, Any]]
 
-#: A platform's mark, filled or hollow: of `layer`'s inks.
+#: The `ink` of `layer` for a platform's mark, which is filled or hollow.
 MARK = "stroke hollow shape"
-#: Channels that `layer` takes as px, or as the name of a field, with the type of such a field.
+#: Channels that `layer` accepts in px or as the name of a field, with the type of the field.
 _CHANNELS: Mapping[str, Channel] = {
     "x": {}, "y": {}, "x2": {}, "y2": {}, "text": {"type": "nominal"}, "detail": {"type": "nominal"}
 }  # fmt: skip

@@ -26,19 +26,19 @@ from bareline.vocabulary.finite import with_nulls
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.units import count
 
-#: Rows of a table up to which it is open under its figure.
+#: A table with at most this many rows is shown under its figure, not folded.
 _OPEN_ROWS = 14
-#: Rows up to which a table that is folded away is in the page as it is; longer ones are packed,
-#: and unpacked when they are unfolded.
+#: A folded table with more rows is compressed in the page, and decompressed when a reader unfolds
+#: it.
 _PLAIN_ROWS = 100
-#: Rows that a table shows at most: a browser is slow with more, and the CSV under it has all.
+#: A table shows at most this many rows. With more a browser is slow; the CSV file has all rows.
 _MOST_ROWS = 2_000
-#: Columns up to which a row has one line on a phone, and from which on two are too few.
+#: Up to 4 columns a row has one line on a phone, up to 16 two lines; with more, it also has one.
 _ONE_LINE = 4
 _TOO_MANY = 17
 _VIEW = re.compile(r'viewBox="\S+ \S+ (\S+) (\S+)"')
 _ORIGIN = re.compile(r"translate\(([\d.]+),([\d.]+)\)")
-#: The margins that a small panel leaves out: marks reach over the axes; their titles are below.
+#: The small drawing shows so much around the plot (marks reach over the axes), and omits its foot.
 _EDGE_PX = 4.0
 _FOOT_PX = 36.0
 
@@ -228,13 +228,13 @@ def _description(figure: Figure, index: int) -> str:
     return f"{figure.title}: {figure.names[index]}. The table below has its numbers."
 
 
-#: Files up to this size are embedded as they are, larger ones packed.
+#: Files up to this size are embedded without compression.
 _PLAIN_BYTES = 2_000
-#: The size that the raw data of a page may have, packed: the run directory has all of it.
+#: Most compressed raw data in a page. The run directory has all data.
 _EMBEDDED_BYTES = 600_000
-#: Tables with more rows would not fit in it: they are not even packed.
+#: Tables with more rows would not fit into `_EMBEDDED_BYTES`, so they are not compressed first.
 _EMBEDDED_ROWS = 200_000
-#: Significant digits of embedded numbers: launches differ in the third, and each costs half a byte.
+#: Significant digits of embedded numbers. Launches differ in the third; a digit takes half a byte.
 _DIGITS = 7
 
 

@@ -23,12 +23,12 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.sanitize import cleaned
 from bareline.vocabulary.verdicts import Verdict
 
-#: The size that previews are laid out for.
+#: The picture size for which programs lay out previews.
 WIDTH_PX = 1200
 HEIGHT_PX = 630
-#: Longer descriptions are cut where they are shown.
+#: Longer descriptions would be cut by the programs that show previews.
 _MOST_CHARACTERS = 300
-#: So long may the name of the picture's file be, without its ending.
+#: The longest name of the picture's file, without its ending.
 _MOST_NAME = 100
 _LEFT_PX = 64
 _BAR_PX = 620
@@ -60,7 +60,7 @@ def picture_name(address: str) -> str:
 
 
 def picture(document: Document) -> bytes:
-    """Return the picture as PNG: title, answer, and each layer's worst change."""
+    """Return the picture as PNG: title, answer, and the largest difference of each layer."""
     body = "".join([*_words(document), *_bars(document)])
     drawing = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH_PX}" height="{HEIGHT_PX}" '

@@ -23,7 +23,7 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import count
 
-#: A fact that a reader must know of this layer's figures before the first of them.
+#: A fact that a reader must know before the first figure of the NPB layer.
 _NPB_NOTE = (
     "Rates are nominal: NPB's operation count of the problem class over the time, as in NPB. "
     "bareline's programs execute fewer of the counted operations where the mathematics permits (LU "
@@ -231,7 +231,7 @@ def _published(document: Document) -> Iterator[Section]:
 
 
 def _published_table(points: Sequence[PublishedPoint]) -> Table:
-    """Return the table of published ratios, numbered as in the page's list."""
+    """Return the table of published ratios, which is the page's numbered list of them."""
     numbers = [Field(str(number), anchor=point.anchor) for number, point in enumerate(points, 1)]
     rows = Rows(points).fields("no.", numbers)
     rows.text("benchmark", _benchmark)

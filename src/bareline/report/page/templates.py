@@ -28,7 +28,10 @@ from bareline.vocabulary.units import count
 
 
 def render(name: str, scripts: Sequence[str], **content: object) -> str:
-    """Return the HTML of a template with style, scripts and a policy that allows only these."""
+    """Return the HTML of a template with style, scripts, and a content policy.
+
+    The policy allows no other style or script.
+    """
     light, dark = css_variables()
     style = read_asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
     script = "".join(map(read_asset, scripts))
@@ -125,7 +128,8 @@ def _size_text(size_bytes: int) -> str:
     return f"{size_bytes / 1e6:.1f} MB" if size_bytes >= 1e5 else f"{size_bytes / 1e3:.0f} kB"
 
 
-#: A number and its unit, which a line never breaks; digits of a name such as ``net-1g`` are none.
+#: A number and its unit, which a line never breaks; digits of names such as ``net-1g`` do not
+#: match.
 _UNIT = re.compile(
     r"(?<=[\d)]) (?=(?:%|times|[nmuµ]?s|[kKMGT]?i?B(?:/s)?|[KMG]b/s|UTC|ranks?|nodes?)(?![\w/]))"
 )
@@ -183,8 +187,8 @@ def _set_part(part: Part, text: str) -> Markup:
             return Markup("{}").format(text)
 
 
-#: Parts that are not running text, in whole: code, drawings, tables (their heads explain
-#: themselves), links, headings and names. None of these is inside another of its own kind.
+#: Elements that are not running text: code, drawings, links, headings, and tables, whose heads have
+#: explanations. An element of a kind is never inside another element of this kind.
 _SKIPPED = r"<(a|button|code|h[1-6]|script|style|summary|svg|table)\b.*?</\1>"
 _NAMES = r'<span class="name">.*?</span>'
 _TOKENS = re.compile(f"{_SKIPPED}|{_NAMES}|<[^>]*>", re.DOTALL)

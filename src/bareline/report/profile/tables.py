@@ -55,7 +55,7 @@ def split_table(profile: Profile) -> Table:
     longest_s = max(part.mean_s for part in split)
     scale = unit_scale([longest_s], "s")
     rows = [_time_part(part) for part in split]
-    # Start-up happens before the time that the shares are of.
+    # Start-up is not a part of the time that the shares divide.
     init_s = profile.rank_table["init_ns"].to_numpy() * 1e-9
     start = Estimate(float(init_s.mean()), float(init_s.min()), float(init_s.max()))
     rows.append(_TimePart("start-up (MPI_Init), before that", None, start))

@@ -40,7 +40,7 @@ _CALLS = 12
 #: Rows of a table of call sites, and of the sizes of one call.
 _SITES = 8
 _SIZES = 8
-#: From nothing to the most bytes, on a logarithmic scale.
+#: Shades from no bytes to the most bytes, on a logarithmic scale.
 _SHADES = " ░▒▓█"
 P = TypeVar("P", CallPair, SitePair)
 
@@ -188,7 +188,7 @@ def _shade_levels(matrix: Matrix) -> list[list[int]]:
 
 
 def profile_pair_blocks(both: ProfileComparison) -> Iterator[Block]:
-    """Yield the comparison of two profiles: times, then calls and sizes by their change."""
+    """Yield the comparison of two profiles: times, then calls and sizes, sorted by change."""
     yield Remark(_times_words(both), "bold")
     if both.alike:
         yield Remark(f"They are not alike: {both.alike}.", "caution")

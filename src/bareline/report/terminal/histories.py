@@ -24,7 +24,7 @@ from bareline.vocabulary.verdicts import Grade
 
 _LEVELS = "▁▂▃▄▅▆▇█"
 _FACTS = 4
-#: More runs would not fit a line of a terminal.
+#: The largest number of block characters that fit into a line of a terminal.
 _MOST_BLOCKS = 60
 
 

@@ -28,7 +28,7 @@ def _texts(rows: Iterable[Named], *names: str) -> Rows[Named]:
 
 
 def platform_blocks(rows: Sequence[Named]) -> _Blocks:
-    """Yield the platforms: the available ones, then the rest with the reasons."""
+    """Yield the available platforms, then the unavailable platforms with the reasons."""
 
     def listed(*, available: bool) -> Rows[Named]:
         platforms = [row for row in rows if bool(row["available"]) is available]
@@ -183,7 +183,7 @@ def _tests_words(claim: PublishedFinding) -> str:
 
 
 def _system_tables(study: PublishedStudy) -> _Blocks:
-    """Yield the platforms, instance types, workloads, and benchmarks that were not completed."""
+    """Yield tables of platforms, instance types, workloads, and benchmarks without results."""
     yield Section("platforms", (_platform_table(study),))
     if study.instance_types:
         yield Section("instance types", (_instance_type_table(study),))

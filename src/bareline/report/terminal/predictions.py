@@ -20,10 +20,10 @@ from bareline.vocabulary.units import format_value, percent_tenths, significant
 _WORST = 8
 #: The least share of a loss that is named in a sentence.
 _LEAST_SHARE = 0.01
-#: The least error of a call that is named, as a share of the time; and the number of named calls.
+#: The least error of a named call, as a share of the time, and the largest number of named calls.
 _LEAST_LACK = 0.005
 _NAMED_LACKS = 3
-#: Cases of one reason that are named.
+#: The largest number of cases that are named for one reason.
 _REFUSED_SHOWN = 3
 
 
@@ -50,7 +50,7 @@ def _why_not_replayed(prediction: Prediction) -> str:
 
 
 def _time_words(prediction: Prediction) -> str:
-    """Describe the predicted time and its interval, or the bounds if computing has only bounds."""
+    """Describe the predicted time and its interval; if only bounds are known, the bounds."""
     span = _span(prediction.lo_s, prediction.hi_s)
     if prediction.time_s is None:
         return f"between {span}: the processors differ, and only bounds of computing are known."

@@ -18,11 +18,11 @@ from bareline.report.writers.console import clean
 from bareline.vocabulary.model import Failed, Record, Trial
 from bareline.vocabulary.units import count, format_duration
 
-#: Plain lines come at most this often, so that a log of a long run stays readable.
+#: The least time between two plain lines, so that a log of a long run stays readable.
 _LINE_EVERY_S = 10.0
-#: Steps of work of some seconds are printed more often; work that ends sooner prints nothing.
+#: The least time between two steps of long work. Work that ends sooner prints nothing.
 _STEP_EVERY_S = 2.0
-#: The user may not be there to answer: then the run goes on, as it does without a terminal.
+#: Longest wait for the user's answer; then the run goes on, as without a terminal.
 _ANSWER_S = 60.0
 
 
@@ -103,7 +103,7 @@ class PlainProgress:
         self._say(f"skipping {count(number, 'trial')}: {reason}", "dim")
 
     def failing(self, problem: str) -> bool:
-        """Print that a program fails everywhere; return whether the run continues."""
+        """Print that a program fails on all platforms; return whether the run continues."""
         more = "" if self._stop else "; it goes on: --stop-on-failure would end the run here"
         # A failure is also printed with --quiet.
         print(clean(f"attention: {problem}{more}"), file=self._console.file)
@@ -114,7 +114,7 @@ class PlainProgress:
 
 
 class LiveProgress(PlainProgress):
-    """A progress bar that shows the running trial, its platform, and the expected end."""
+    """A progress bar that shows the running trial, its platform, and the time left."""
 
     def __init__(self, progress: Progress, *, stop_on_failure: bool = False) -> None:
         super().__init__(progress.console, stop_on_failure=stop_on_failure)
@@ -148,9 +148,9 @@ class LiveProgress(PlainProgress):
         super().skipped(number, reason)
 
     def failing(self, problem: str) -> bool:
-        """Print that a program fails everywhere; ask whether the run continues.
+        """Print that a program fails on all platforms, and ask whether the run continues.
 
-        The answer is returned.
+        Return the answer.
         """
         self._console.print(Text.assemble(("attention:", "bold red"), clean(f" {problem}")))
         if self._stop or not sys.stdin.isatty():

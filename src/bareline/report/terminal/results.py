@@ -51,9 +51,9 @@ from bareline.vocabulary.units import count, joined, listing
 from bareline.vocabulary.verdicts import Verdict
 
 _LONGEST_SWEEP = 7
-#: Layers that can be profiled, and so predicted on another layout.
+#: Layers whose programs can be profiled, and can therefore be predicted on another layout.
 PREDICTABLE = (Layer.NPB, Layer.APP)
-#: Causes that are named; `explain` names all.
+#: The largest number of causes that are named; `explain` names all causes.
 _MOST_CAUSES = 8
 #: Adds the columns of a table's cells, in a unit and under the metric's name.
 _Columns = Callable[[Rows[Row], Scale, str], object]

@@ -26,12 +26,12 @@ from bareline.vocabulary.units import (
 
 #: Endings of the names of probes that measure every node or link of a cluster.
 _OF_EACH = (".each_node", ".each_pair")
-#: More changed trials are counted, not listed; and of each no more than so many values.
+#: The largest number of changed trials in a list, and of values of each trial.
 _MOST_LINES = 40
 _MOST_VALUES = 3
 
 
-#: A row of ``--json``: a value by each column.
+#: A row of ``--json``: the value of each column.
 JsonRow: TypeAlias = Mapping[str, Any]
 _Blocks: TypeAlias = Iterator[Block]
 

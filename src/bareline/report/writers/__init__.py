@@ -1,1 +1,1 @@
-"""Writers of blocks, which depend on the kinds of blocks and not on their content."""
+"""Writers of blocks; they know the kinds of blocks and not their content."""

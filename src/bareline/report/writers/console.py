@@ -1,7 +1,7 @@
 """The console on which everything is printed.
 
-Names, reasons and titles come from files and programs, so they are never interpreted as markup, and
-their control characters are replaced.
+Names, reasons and titles come from files and programs. Therefore they are never interpreted as
+markup, and their control characters are replaced.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.text import Text
 
 WIDTH = 100
-#: Em quad, em space and ideographic space: tables of pages indent by them.
+#: Em quad, em space and ideographic space, with which tables of pages indent.
 _WIDE_SPACES = "\u2001\u2003\u3000"
-#: Where a word may be parted, or not: nothing that a terminal shows.
+#: Characters that allow or forbid a break within a word; a terminal does not show them.
 _INVISIBLE = "\u00ad\u200b\u2060\ufeff"
 
 

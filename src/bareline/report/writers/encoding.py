@@ -12,7 +12,7 @@ from typing import TextIO
 
 #: Name of the error handler of streams.
 _HANDLER = "bareline.similar"
-#: The replacement of a character, mostly as wide, so that columns stay aligned.
+#: The replacements of characters. Most are as wide as the character, so that columns stay aligned.
 _SIMILAR = {
     **dict.fromkeys("–—‒−‐‑─━╌", "-"),
     **dict.fromkeys("│┃║", "|"),

@@ -38,11 +38,11 @@ _TONES: Mapping[Tone, str] = {
     "alarm": "bold yellow",
 }  # fmt: skip
 
-#: Only a line under the heads.
+#: A box with only a line under the heads.
 _RULE = Box("    \n    \n ── \n    \n    \n    \n    \n    \n")
 _GAP = 2
 _BULLET = "· "
-#: Cells that a column of names is given at least, so that few words are alone on a line.
+#: The least width of a column of names, so that few words are alone on a line.
 _READABLE = 18
 #: The pieces that are never broken: a word up to a space, a hyphen within a name, a slash, a
 #: dot before a letter. Figures such as ``4.1.4`` stay whole.
@@ -250,7 +250,7 @@ def _add_column(table: Grid, column: Column, width: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Unpadded:
-    """A table without the trailing spaces that would fill up its last column."""
+    """A table that is printed without spaces at the ends of lines."""
 
     table: Grid
 
