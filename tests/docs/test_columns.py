@@ -23,7 +23,7 @@ def test_tables_are_written_from_the_declarations():
 
 def test_a_column_has_its_type_and_what_its_docstring_says_of_it():
     table = _columns().tables("compare")
-    assert "| `lost`, `tried`, `base_lost`, `base_tried` | integer | how many exceeded it" in table
-    assert "| `p_adjusted` | number or null | p-value adjusted for the false discovery rate" in table
+    assert "| `base_lost` | integer | the number of the baseline's launches that" in table
+    assert "| `p_adjusted` | number or null | the p-value adjusted for the false discovery" in table
     kinds = _columns().tables("explain")
     assert kinds.count("| column | type | meaning |") == 5 and "`class`, `title`" in kinds
