@@ -46,6 +46,8 @@ CLASSES = (
     ("from 256 KiB", "≥ 256 KiB", 256 * 1024, 1 << 62),
 )
 CLAIMS = ("certain", "likely")
+#: Verdicts of `--json`, by their words in tables.
+_VERDICTS = {"equal": "equivalent", "undecided": "inconclusive"}
 _SIZE_UNITS = {"B": 1, "KiB": 1024, "MiB": 1024**2}
 
 
@@ -370,6 +372,7 @@ def _wrong_table(
         place = f"Markdown, {section}, {name} {size or ''} on {fields['platform']}"
         verdict = fields["verdict"].partition(" (")[0]
         verdict = verdict.replace("likely ", "").replace(" in these boots", "").strip("~ ")
+        verdict = _VERDICTS.get(verdict, verdict)
         matching = [p for p in points if p.verdict == verdict]
         named = {point.probe for point in points}
         means = [m for m in page.means if m.platform == fields["platform"] and m.probe in named]

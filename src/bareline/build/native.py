@@ -214,7 +214,8 @@ class _Builder:
         """
         finished = subprocess.run(
             line,
-            # CMake tries compilers where it was called; SimGrid's leaves a file behind there.
+            # CMake tests compilers in its working directory, and SimGrid's compiler leaves a file
+            # there.
             cwd=self.tree,
             stdin=subprocess.DEVNULL,
             stdout=output,

@@ -83,7 +83,8 @@ def scratch_folder(name: str) -> Iterator[Path]:
         try:
             replace_file(scratch / _OWNER, owner_mark(), durable=False)
         except OSError as error:
-            # A write that fails names no file, and a disk error without one may be a platform's.
+            # The error of a failed write names no file; without a name it could be taken for an
+            # error of a platform.
             raise OSError(error.errno, error.strerror, str(scratch / _OWNER)) from error
         yield scratch
     finally:

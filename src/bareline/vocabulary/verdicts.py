@@ -49,6 +49,15 @@ class Verdict(StrEnum):
         """Whether the verdict claims a difference."""
         return self in (Verdict.SLOWER, Verdict.FASTER, Verdict.MIXED)
 
+    @property
+    def words(self) -> str:
+        """The verdict as a reader sees it: sentences and tables use the same word."""
+        if self is Verdict.EQUIVALENT:
+            return "equal"
+        if self is Verdict.INCONCLUSIVE:
+            return "undecided"
+        return self.value.replace("-", " ")
+
 
 class Grade(StrEnum):
     """How certain the comparison of one point, or of several points together, is.

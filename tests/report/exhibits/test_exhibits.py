@@ -501,7 +501,7 @@ def test_steps_need_a_study_that_is_a_ladder(document: Document) -> None:
 def test_a_table_says_what_is_likely_and_not_certain() -> None:
     assert graded(Verdict.SLOWER, Grade.CERTAIN, few_boots=False).text == "slower"
     assert graded(Verdict.FASTER, Grade.LIKELY, few_boots=False).text == "likely faster"
-    assert graded(Verdict.INCONCLUSIVE, Grade.OPEN, few_boots=False).text == "inconclusive"
+    assert graded(Verdict.INCONCLUSIVE, Grade.OPEN, few_boots=False).text == "undecided"
     assert graded(None, None, few_boots=False).text == ""
     assert (
         graded(Verdict.SLOWER, Grade.LIKELY, few_boots=True).text == "likely slower in these boots"

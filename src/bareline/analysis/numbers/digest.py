@@ -29,7 +29,7 @@ from bareline.vocabulary.files import open_regular
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import KEY
 
-#: Changes whenever a digest of the same files would have other content.
+#: This number changes whenever a digest of the same files would have different content.
 _FORM = "trend 1"
 #: Columns of a row of a digest; each value is the median of one run.
 ROW = ("platform", *KEY, "layer", "unit", "better", "headline", "value", "lo", "hi")

@@ -35,7 +35,7 @@ from bareline.vocabulary.files import read_toml, step_to_read
 from bareline.vocabulary.units import conversion
 from bareline.vocabulary.validation_errors import problem_of
 
-#: The system that is any platform.
+#: The name of a system that matches any platform.
 ANY_SYSTEM = "*"
 _KEYS = "probe, metric, value, unit, and lower or upper"
 
@@ -115,7 +115,7 @@ class ReferenceCheck:
     def room(self) -> float:
         """The distance from the median to its nearest bound, divided by the median.
 
-        It is negative if the median is outside the bounds.
+        The distance is negative if the median is outside the bounds.
         """
         if self.row is None:
             return float("-inf")

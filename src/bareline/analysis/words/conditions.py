@@ -195,7 +195,7 @@ def _words(condition: FailCondition, met: Match) -> str:
     sign = condition.sign
     match met.how:
         case How.UNJUDGED if cell.verdict in WITHOUT_FIGURES:
-            return f"cannot be judged: {cell.verdict}"
+            return f"cannot be judged: {_verdict(cell)}"
         case How.UNJUDGED:
             return f"cannot be judged: {count(cell.n_both, 'trial')}, {MIN_LAUNCHES} are needed"
         case How.FAILS if lost is not None and cell.verdict is not Verdict.FAILED:
@@ -207,7 +207,7 @@ def _words(condition: FailCondition, met: Match) -> str:
             together = sentence(*mean_pieces(met.mean))
             return f"is the farthest point; together they are {together}"
         case How.VERDICT:
-            verdict = with_sureness(str(cell.verdict), cell.grade, few_boots=cell.few_boots)
+            verdict = with_sureness(_verdict(cell), cell.grade, few_boots=cell.few_boots)
             return f"is {verdict}"
         case How.LOST if lost is not None:
             some, launches = lost.ended_badly(worse=lost.by_loss > 0)
@@ -217,7 +217,7 @@ def _words(condition: FailCondition, met: Match) -> str:
             value = _digits(met.value)
             return f"{condition.end} {value} {sign} {condition.limit:g}"
         case How.ESTIMATE:
-            return f"has no {condition.end}: {cell.verdict}"
+            return f"has no {condition.end}: {_verdict(cell)}"
     if cell.ratio is None:
         return f"has no ratio: {_without_ratio(cell)}"
     ratio = with_interval(cell.ratio, write=_digits)
@@ -241,7 +241,14 @@ def _without_ratio(cell: Row) -> str:
     """Return why a row has no ratio."""
     if cell.difference is not None:
         return "it is compared as a difference"
-    return lost_words(cell) or f"{cell.verdict}"
+    return lost_words(cell) or _verdict(cell)
+
+
+def _verdict(cell: Row) -> str:
+    """Return the word for the verdict of a row; a row of one platform alone has none."""
+    if cell.verdict is None:
+        return "not compared"
+    return cell.verdict.words
 
 
 def _digits(value: float) -> str:

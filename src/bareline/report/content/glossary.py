@@ -41,7 +41,6 @@ TERMS: Mapping[str, str] = MappingProxyType(
             "hardware by an unknown factor."
         ),
         "equal within": _EQUAL,
-        "equivalent": _EQUAL,
         "factor": "How many times worse than the baseline, as the publication gives it.",
         "failed": "The trial ran and gave no number; its reason is given.",
         "false discovery rate": (
@@ -52,7 +51,6 @@ TERMS: Mapping[str, str] = MappingProxyType(
             "Holm's correction asks more of each of several comparisons, so that all of them are "
             "right together."
         ),
-        "inconclusive": _OPEN,
         "interval": (
             "The range that may contain the true value; unless noted, it does so in 95 of 100 such "
             "experiments."

@@ -55,7 +55,9 @@ def axis_title(name: str) -> str:
 
 def verdict_word(verdict: Verdict | None) -> str:
     """Format a verdict as a word of a table; "" if there is no verdict."""
-    return (verdict or "").replace("-", " ")
+    if verdict is None:
+        return ""
+    return verdict.words
 
 
 def verdict_tone(verdict: Verdict | None) -> Tone:

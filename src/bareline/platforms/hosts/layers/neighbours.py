@@ -26,8 +26,8 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 
 Load = Literal["idle", "cpu", "memory", "network", "disk", "same"]
-#: Loads of a tenant: STREAM's four loops over arrays that no cache
-#: takes, a file written and made durable over and over, arithmetic in registers.
+#: Loads of a tenant: arithmetic in registers; STREAM's four loops over arrays that fit into no
+#: cache; repeated writes of a file with fsync.
 _STRESSES: Mapping[str, tuple[str, ...]] = {
     "cpu": ("--cpu-method", "double", "--cpu"),
     "memory": ("--stream-l3-size", "32M", "--stream"),
@@ -121,9 +121,9 @@ class Neighbours(BaseModel):
 
 
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-#: A load works when it has used so much processor time.
+#: A load works if it has used this processor time.
 _READY_TICKS = 1
-#: The same, where that is all that a load does.
+#: The same for a load that only computes.
 _READY_TICKS_ARITHMETIC = 3
 _READY_S = 30.0
 _ANSWER_S = 30.0
@@ -131,7 +131,7 @@ _POLL_S = 0.02
 #: A load that only computes must have had this part of its fair share of a core: other programs
 #: may also use the machine.
 _LEAST_OF_FAIR = 0.02
-#: A trial may be over before the kernel has counted a tick.
+#: Limit for the wait until the kernel has counted a tick, as a trial may end earlier.
 _LATE_S = 10.0
 _TAIL_BYTES = 4096
 
@@ -220,7 +220,7 @@ class _Load:
         line = self._line(node, argv, folder)
         holder = holding(line, env=self._env, errors=self._errors)
         self._process = stack.enter_context(holder)
-        # Share of a processor that it has at least where it only computes; else 0.
+        # The smallest permitted share of a processor for a load that only computes; else 0.
         self._least = 0.0
         if neighbours.load in ("cpu", "memory"):
             self._least = _LEAST_OF_FAIR / (neighbours.count + 1)

@@ -170,8 +170,8 @@ def housekeeping(talk: NodeChannel, cores: Mapping[str, int]) -> Iterator[Housek
     try:
         yield house
     except BaseException:
-        # The first error counts. A node that hangs has been waited for already; one
-        # that is only slow ends its part when its script is left alone.
+        # The first error is raised. A node that hangs has already had its time. A node that is only
+        # slow ends its work by itself when the connection ends.
         with suppress(PlatformError):
             house.end(_AFTER_FAILURE_S)
         raise

@@ -79,9 +79,9 @@ class OpenStackOptions(CloudOptions):
     config_drive: bool = False
 
 
-#: A request that is not answered for so long never will be.
+#: Time limit for the answer to a request.
 _ANSWER_S = 60
-#: A connection that is not accepted for so long has failed; a wait this long is reported.
+#: Time limit for a connection, and the time after which a wait is reported.
 _KNOCK_S = 10
 _TELL_S = 3.0
 _RETRIES = ("connect_retries", "status_code_retries", "image_status_code_retries")
@@ -110,7 +110,7 @@ def connect(cloud: str, region: str | None) -> Connection:
     must_know(cloud, "there is no clouds.yaml: see docs/how-to/openstack.md")
     import openstack
 
-    # How often to ask again is decided in one place, `patience`.
+    # The SDK must not repeat requests, because `Retries` does this.
     settings: dict[str, Any] = dict.fromkeys(_RETRIES, 0)
     if region:
         settings["region_name"] = region

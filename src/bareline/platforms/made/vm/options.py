@@ -23,7 +23,7 @@ from bareline.vocabulary.platform import PinningOptions
 
 #: The path of a kernel, or a package, perhaps of another release.
 _KERNEL = r"^(/.+|linux-image-[a-z0-9.+~-]+(/[a-z]+)?)$"
-#: Guests are numbered into the last part of an address, next to the host's own.
+#: The last part of an address is the number of a guest, and must differ from the host's.
 MAX_GUESTS = 200
 
 

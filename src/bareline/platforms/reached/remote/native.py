@@ -115,8 +115,7 @@ class NativePrograms:
         return str(programs)
 
     def _copy(self, waiting: Sequence[int]) -> None:
-        # Programs find other programs next to their own folder, so the whole installation goes
-        # along.
+        # Programs search other programs next to their folder, so the whole installation is copied.
         if self.made is not None:
             self._receive(waiting, self.target, "take", pack(self.made().parent))
             return
@@ -130,7 +129,7 @@ class NativePrograms:
         lacking = self._receive(waiting, self.target, "unpack", packed)
         first = self.nodes.nodes[0]
         if here and any(line.startswith(f"lacks {first.name} ") for line in lacking):
-            # The library is the same, the systems are not.
+            # The MPI library is the same, but the first node lacks another library.
             try:
                 packed = fetch(self.nodes, build_there(self.nodes).path)
                 lacking = self._receive(waiting, self.target, "unpack", packed)
@@ -239,7 +238,7 @@ def _ask(nodes: Nodes, order: str, sources: bytes = b"") -> dict[str, list[str]]
     mpi = nodes.mpi
     where = nodes.nodes[0].name
     argv = ["sh", "-c", script("builder"), "sh", order, sources_key(source_folder())]
-    # By the mark, the release of the node ends a build that was left alone.
+    # The mark lets the release of the node end a build that still runs.
     mark = {TRIAL_VARIABLE: f"{owner_mark()}-build"}
     line = nodes.node_argv(0, [*argv, mpi.mpicc or "", mpi.title], mark)
     answer, code, complaint = _exchange(line, sources, "built", where)

@@ -137,7 +137,7 @@ class SshAllocation(RemoteAllocation):
         address = launch_address = self.nodes[0].address
         device = options.device or self._first_device()
         if self.launches_here:
-            # The address of this machine from which packets to that one leave.
+            # The address of this machine from which packets to the first host leave.
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
                 probe.connect((address, 9))
                 launch_address = str(probe.getsockname()[0])

@@ -33,7 +33,7 @@ from bareline.platforms.hosts.layers.container.budget import UnpackingBudget
 from bareline.platforms.hosts.process import spawn
 from bareline.vocabulary.documents import DESCRIPTION, list_at, parse_json, table_at, text_at
 
-#: Of processors, as Python and as images name them.
+#: Names of processors in images, by Python's names.
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 LONGEST_NAME = 255
 LONGEST_PATH = 4000
@@ -41,13 +41,13 @@ LONGEST_PATH = 4000
 MOST_HEADER_BYTES = 64 << 10
 #: `tarfile` before 3.11.10 searches a header for digits in a time that grows with their square.
 _MANY_DIGITS = re.compile(rb"\d{300}")
-#: Of an archive: three for each layer in the oldest format.
+#: Limit for an archive, whose oldest format has three members for each layer.
 MOST_MEMBERS = 10_000
 MOST_LAYERS = 1000
-#: An index names one of an architecture, which names a manifest.
+#: An index names the index of an architecture, which names a manifest.
 _MOST_INDEXES = 4
 _MOST_LINKS = 8
-#: xz takes as much memory as its header wants; `xz -9` wants 65 MiB.
+#: xz takes as much memory as its header requests; `xz -9` requests 65 MiB.
 XZ_BYTES = 256 << 20
 _CHUNK_BYTES = 1 << 20
 _DIGESTS = {"sha256": 64, "sha512": 128}
@@ -202,7 +202,7 @@ class _Forward:
         repeated = self._last if self._repeats and size else b""
         if size:
             self._repeats = False
-        # Before it is read: Python 3.11.2 asks for a whole header, however long it claims to be.
+        # Checked before reading, as Python 3.11.2 reads a header of any declared length at once.
         if self._header_bytes is not None and size > MOST_HEADER_BYTES + _BLOCK_BYTES:
             raise ArchiveError(f"a header has {size:,} bytes")
         data = self._read_whole(size - len(repeated))
@@ -259,7 +259,7 @@ def _entries(tar: tarfile.TarFile, forward: _Forward) -> Iterator[tarfile.TarInf
         if entry.size < 0:
             raise ArchiveError("an entry has a negative size")
         yield entry
-        # A million of them would take a gigabyte, and `getmembers` would read on.
+        # `tarfile` keeps all entries, and a million entries would take a gigabyte.
         vars(tar)["members"].clear()
 
 

@@ -115,7 +115,7 @@ def _refusal(error: BaseException, archive: Path) -> PlatformError:
         return PlatformError(reason, where=where, hint=step_to_read(error, _SAVE))
     reason = str(error)
     if not isinstance(error, ArchiveError):
-        # The words of Python's own modules name neither member nor key.
+        # Errors of Python's own modules name neither the member nor the key.
         reason = f"it is damaged ({type(error).__name__}: {error})"
     return PlatformError(f"is not an archive of an image: {reason}", where=where, hint=_SAVE)
 

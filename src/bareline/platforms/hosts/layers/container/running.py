@@ -28,7 +28,7 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Scalar
 
 _READY_S = 60.0
-#: Makes the places in an image of bareline's where folders of the node are seen.
+#: A script that prints the missing mount points of an image, or makes them if $2 is not empty.
 _PLACES = """\
 root=$1 make=$2; shift 2
 for path in "$@"; do
@@ -88,7 +88,7 @@ class RunningContainers:
     @property
     def _box(self) -> Box:
         work = self._nodes.work_folder()
-        # In /tmp MPI libraries leave the files by which ranks of a node find each other.
+        # MPI libraries write files into /tmp by which the ranks of a node find each other.
         writable = set(_outermost(("/tmp", work, *self._options.bind)))
         visible = _outermost((*writable, self._nodes.programs_folder()))
         return Box(
