@@ -27,13 +27,13 @@ RECORD = "build.json"
 _MOST_RECORD_BYTES = 1 << 20
 #: O_NONBLOCK: opening a fifo would wait for a writer.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-#: So many builds of a toolchain stay, even unused: sources change to and fro.
+#: Number of builds of a toolchain that stay even if unused, as sources may be changed back.
 _MOST_BUILDS = 3
-#: Scripts use the paths of programs and libraries without a lock.
+#: A build stays this long after its last use, because scripts use its paths without a lock.
 _KEPT_S = 24 * 3600.0
-#: The files of a toolchain are removed when nothing was built or run with it for so long.
+#: The files of a toolchain are removed if the toolchain was not used for this time.
 _FORGOTTEN_S = 30 * 24 * 3600.0
-#: File names here begin with the key of a toolchain: 8 digits, in the first versions 20.
+#: File names begin with the key of a toolchain, which has 8 digits (20 in the first versions).
 _NAME = re.compile(r"([0-9a-f]{20}|[0-9a-f]{8})(?:[-.].*)?")
 
 #: Locked records by path; they stay open until this process ends.

@@ -214,7 +214,8 @@ class _Builder:
         """
         finished = subprocess.run(
             line,
-            # CMake tries compilers where it was called; SimGrid's leaves a file behind there.
+            # CMake tests compilers in its working directory, and SimGrid's compiler leaves a file
+            # there.
             cwd=self.tree,
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -269,7 +270,8 @@ def require_programs(programs: Path, names: Iterable[str]) -> None:
             continue
         reasons = _reasons(build, name)
         raise ToolMissing(
-            f"'{name}' was left out of the build: {'; '.join(reasons) or 'its log has the reason'}",
+            f"the program '{name}' was left out of the build:"
+            f" {'; '.join(reasons) or 'its log has the reason'}",
             where=str(build.log),
             hint="install the missing part, then run `bareline build`",
         )

@@ -19,7 +19,7 @@ from bareline.host.cache import check_trust
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.files import read_bounded
 
-#: Most of a file of a node's build: its log has some thousand lines.
+#: Size limit for a file of a node's build; the log may have thousands of lines.
 _LARGEST_BYTES = 1 << 22
 
 

@@ -14,7 +14,7 @@ Found = dict[str, Scalar | None]
 Sections = Mapping[str, str]
 
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
-#: A number with as many characters is not one that a machine has.
+#: A longer number cannot be a property of a machine.
 _MOST_DIGITS = 19
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
 

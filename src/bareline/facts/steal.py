@@ -9,7 +9,7 @@ STEAL_LIMIT = 0.01
 _LEAST_TICKS = 2  # one tick of 10 ms may be rounding
 #: Kinds of time in the line, up to the stolen one.
 _KINDS = 8
-#: A number with as many digits is not one of ticks.
+#: A longer number cannot be a number of ticks.
 _MOST_DIGITS = 20
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bareline.facts.sections import Facts, Sections, chosen, files_of, integer, known, times
 
-#: Options of a mount that say which machines it joins, and nothing of how.
+#: Mount options that only contain addresses of machines.
 _ADDRESSES = ("addr=", "clientaddr=", "mountaddr=")
 #: Names and first words of values that tools of parallel file systems print.
 _ATTRIBUTE = re.compile(

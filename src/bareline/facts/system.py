@@ -19,7 +19,7 @@ _OPTIONS = re.compile(
     r"|skew_tick|nmi_watchdog|nowatchdog|swiotlb|audit)(?:=\S*)?"
 )
 _CLOCK_HYPERVISORS = {"kvm-clock": "kvm", "hyperv": "microsoft", "xen": "xen"}
-#: Files that engines leave in a container, where systemd is not there to ask.
+#: Files by which a container is recognised if systemd-detect-virt is missing.
 _CONTAINER_MARKS = {"/.dockerenv": "docker", "/run/.containerenv": "podman"}
 #: Options of `ulimit`: the fact, and the size of the option's unit in the fact's unit.
 _LIMITS = {

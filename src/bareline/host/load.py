@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from bareline.host.throttling import read_throttles
 
-#: A machine is not quiet when foreign processes use so many cores: a tenth of one.
+#: A machine is not quiet if other programs use more cores than this.
 BUSY_CORES = 0.1
 
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 _KERNEL_PARENT = 2
 _THREADS_KNOWN_S = 10.0
-#: Enough for the first line of /proc/stat, and for all of a process's stat.
+#: Enough for the first line of /proc/stat, and for the stat file of a process.
 _LINE_BYTES = 1024
 
 #: Times in user and kernel mode among the fields after the name: of the process, and of children
@@ -117,7 +117,7 @@ def _start_of(path: str) -> bytes:
 
 
 def _after_name(stat: bytes) -> list[bytes]:
-    """Return the fields of a stat file after the process's name, which may contain anything."""
+    """Return the fields after the name of the process in a stat file; a name may contain blanks."""
     return stat.rpartition(b")")[2].split(None, _REAPED.stop)
 
 
@@ -145,11 +145,11 @@ def memory_bytes() -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-#: A shorter look sees ticks of 10 ms, not a load.
+#: The kernel counts in ticks of 10 ms, so a shorter measurement does not show the load.
 _LEAST_S = 0.3
-#: Short activity may end by itself: it is measured again for so long.
+#: Duration of a second measurement, because a short activity may end by itself.
 _AGAIN_S = 1.0
-#: A machine is quiet when it was for so long.
+#: A machine counts as quiet if it was quiet for this time.
 _QUIET_S = 5.0
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from bareline.vocabulary.errors import BarelineError
 
-#: Longer than Python makes an integer of: written into the text, since no value can represent it.
+#: More digits than Python converts to an integer; they replace a mark in the JSON text.
 _DIGITS = "9" * 6000
 _DIGITS_MARK = "@digits@"
 #: Replacements of a value.

@@ -56,7 +56,7 @@ def _definer(kind: type, name: str) -> type:
     return next(ancestor for ancestor in kind.__mro__ if name in vars(ancestor))
 
 
-#: For each layer that options may take: one that costs little, and the fact that shows it.
+#: For each option of a layer: a value that costs little, and the fact that shows the layer.
 _LAYERS: Mapping[str, tuple[dict[str, Any], str]] = {
     "container": ({"runtime": "bwrap", "image": "host"}, "container.runtime"),
     "filesystem": ({"type": "tmpfs"}, "fs.layer"),

@@ -148,7 +148,7 @@ def _is_claimed_loss(cell: Row) -> bool:
     """Whether a row is the time of a program that is certainly or likely slower."""
     of_program = cell.layer in (Layer.NPB, Layer.APP)
     is_program = of_program and cell.headline
-    # The time at a point, as of one rank, is not the time of the launch that is split.
+    # The time at a point, for example of one rank, is not the time of the launch that is split.
     is_whole = cell.place.metric == "time" and not cell.place.point
     is_claimed = cell.grade is not None and cell.grade.is_claim
     is_worse = cell.ratio is not None and cell.ratio.value > 1

@@ -16,7 +16,7 @@ from bareline.vocabulary.caveats import FAILED_TRIALS, OTHER_BUILD, OTHER_LAYOUT
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.verdicts import DecisionRule, Verdict
 
-#: Layers in which bareline's own programs measure the processor, by code of its compiler.
+#: Layers whose programs measure the processor and are compiled by bareline.
 _COMPILED = (Layer.COMPUTE.value, Layer.MEMORY.value, Layer.MPI.value, Layer.NPB.value)
 _DIFFERENT = (Verdict.SLOWER.value, Verdict.FASTER.value)
 _COMPARED = tuple(verdict.value for verdict in COMPARED)

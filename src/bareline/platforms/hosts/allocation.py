@@ -74,7 +74,7 @@ class HostsAllocation(Nodes):
     trial, the trial ends with an error that names the node.
     """
 
-    #: Whether the last argument of `node_argv` is a line for a shell, with all inside.
+    #: Whether the last word of `node_argv` is one shell line that contains the whole command.
     quotes: bool = False
     #: Whether MPI's launcher runs on this machine, which may then also have leftover processes.
     launches_here: bool = True
@@ -82,7 +82,7 @@ class HostsAllocation(Nodes):
     others_use: bool = False
     #: The user's next step when a node was lost.
     lost_hint: str = "start again with `bareline continue`"
-    #: Folder of the nodes for leftovers of an MPI library; "" where nothing stays.
+    #: Folder of the nodes for files that a killed MPI library leaves; "" if it leaves none.
     session: str = ""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
@@ -162,10 +162,10 @@ class HostsAllocation(Nodes):
         return values
 
     def _shared_cores(self, nodes: Sequence[int]) -> dict[str, int]:
-        """Return the number of cores of each node that other programs may also use.
+        """Return the cores by name of node, if other programs may also use the nodes.
 
         The housekeeping of a trial looks for other programs on these nodes. The result is empty if
-        no other program can run on the nodes.
+        only the trial uses the nodes.
         """
         if not self.others_use:
             return {}
@@ -203,7 +203,7 @@ class HostsAllocation(Nodes):
         argv = [expand(part, values) for part in command.argv]
         env = {name: expand(value, values) for name, value in command.env}
         line = self._line_of(command, layout, argv, env, values["workdir"] or None)
-        # Launchers hand the variables to the ranks; they themselves carry nothing but the mark.
+        # Launchers pass the variables to the ranks. Their own environment only gets the mark.
         mark = {name: value for name, value in env.items() if name == TRIAL_VARIABLE}
         house.start()
         with self.background(mark.get(TRIAL_VARIABLE, "")):

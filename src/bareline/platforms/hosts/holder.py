@@ -15,10 +15,10 @@ from bareline.host.tools import require
 from bareline.platforms.hosts.process import Process, local_environment
 from bareline.vocabulary.errors import PlatformError
 
-#: The loop of a holder after its namespaces are ready. A daemon that detaches itself has
-#: this process as its parent: bash reaps each of them, whereupon the kernel counts its processor
-#: time as the holder's children's. (A process that ignores SIGCHLD has no zombies either, but no
-#: times of theirs; dash does not reap while it reads.)
+#: The loop of a holder after its namespaces are ready. A daemon that detaches itself becomes a
+#: child of the holder. bash reaps such a child when it ends, and the kernel then adds the child's
+#: processor time to the holder's statistics. (The kernel drops this time if SIGCHLD is ignored, and
+#: dash reaps no children while it reads.)
 WAIT = "echo ready\nexec bash --norc -c 'while read -r _; do :; done'\n"
 #: How long a program of the set-up may take: making a file system on a slow disk.
 SETUP_S = 120.0

@@ -26,7 +26,7 @@ from bareline.vocabulary.model import TRIAL_VARIABLE, Output
 from bareline.vocabulary.source_place import place_of
 
 _GRACE_S = 2.0
-#: How often it is looked whether a process is lost.
+#: Interval of the checks for lost processes.
 _LOOK_S = 0.5
 _PR_SET_PDEATHSIG = 1
 #: The last line of many programs that failed: "Run 'docker run --help' for more information".
@@ -80,7 +80,7 @@ class Finished:
         """
         if self.exit_code or self.timed_out:
             error = PlatformError(f"{failed}: {self.why}", where=where, hint=hint)
-            # The words are the caller's, and so is their code.
+            # The caller wrote the text, so the message's code is that of the caller.
             error.made_at = place_of(sys._getframe(1))
             raise error
         return self

@@ -19,14 +19,14 @@ from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.hosts.nodes import Nodes
 from bareline.vocabulary.errors import PlatformError
 
-#: How the name of a folder begins that must not outlive the bareline that made it.
+#: Beginning of the names of folders that must not outlive the bareline process that made them.
 PREFIX = "bareline-work-"
-#: Where MPI libraries share memory, and how a folder of bareline's there begins.
+#: The folder in which MPI libraries share memory, and the beginning of bareline's names there.
 MEMORY = Path("/dev/shm")
 SESSION = "bareline-session-"
-#: File systems of another machine, as stat names them; BeeGFS is fhgfs there.
+#: File systems of other machines, by the names that stat prints; fhgfs is BeeGFS.
 _SERVED = ("nfs", "lustre", "gpfs", "fhgfs", "ceph", "cifs", "smb2", "panfs")
-#: In addition to the data: block maps, directories, the journal.
+#: Space in addition to the data, for block maps, directories and the journal.
 _OVERHEAD_BYTES = 1 << 20
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 KEY_PAIR = "key pair"
 SERVER_GROUP = "server group"
 PORT = "port"
-#: In the metadata of servers: the mark of the process that they are for.
+#: Key in the metadata of servers; its value is the mark of the process that owns the server.
 _OWNER = "bareline-owner"
 #: The meaning of a server's status; any other status is a failure.
 _STATES = {
@@ -77,7 +77,7 @@ class OpenStackSteward:
         }
 
     def find(self, thing: CloudResource) -> list[str]:
-        # The cloud can choose these by name; of servers it takes one for a pattern.
+        # The cloud can select ports and servers by name; for servers, the name is a pattern.
         chosen = {"name": thing.name} if thing.kind in (PORT, INSTANCE) else {}
         with asking():
             listed = self._calls[thing.kind].list_all(**chosen)
@@ -154,9 +154,9 @@ class OpenStackProvider(OpenStackSteward):
         if len(inner) != 1:
             names = ", ".join(network.name for network in inner) or "none"
             raise PlatformError(
-                f"the project sees {len(inner)} networks, and none is chosen",
+                f"the project has {len(inner)} networks, but the platform names none of them",
                 where=self._options.cloud,
-                hint=f"write ports = [NETWORK]: {names}",
+                hint=f"write ports = [NETWORK] with one of: {names}",
             )
         return inner
 

@@ -9,7 +9,8 @@ from bareline.platforms.sim.network import LEAST_S, SimulatedNetwork
 from bareline.platforms.sim.options import SimOptions
 from bareline.vocabulary.collectives import COLLECTIVES
 
-#: Speed of every simulated core. Seconds are injected as this many operations, so it cancels.
+#: Speed of every simulated core. Its value has no effect, because computing times are converted to
+#: operations with the same speed.
 SPEED = "1Gf"
 
 
@@ -55,7 +56,7 @@ def cluster_xml(options: SimOptions, network: SimulatedNetwork) -> str:
     rate = _port_rate(options, network)
     backbone = limiter = ""
     if options.both_ways_bytes_per_s is not None:
-        # A message takes as much of the limiter as of the port, all of it at its own rate.
+        # A message at its full speed uses the whole rate of the port, and as much of the limiter.
         ratio = options.both_ways_bytes_per_s * network.seconds_per_byte
         both_ways = max(ratio, 1.0) * rate
         limiter = f' limiter_link="{both_ways:.6f}Bps"'

@@ -170,15 +170,16 @@ def widest_set() -> str:
     return kernel_set(_first_processor().get("flags", "").split()).name
 
 
-#: Recordings of a program; noise only ever adds, so the lowest mean of each stretch is kept.
+#: Number of recordings of a program; the lowest mean of each stretch is kept, because noise only
+#: adds time.
 _RECORDINGS = 3
 _TIMED_PART = 1
-#: Version of a recording's content: earlier ones lack the load at which they were made.
+#: Version of a recording's content; earlier versions lack the load of the machine.
 _VERSION = "2"
 
-#: Key of a stretch of computation: stage, function and count before and after it.
+#: Key of a stretch: stage, then function and count of the MPI call before and after it.
 Kind = tuple[int, ...]
-#: Calls over all ranks, and seconds of one stretch, by kind.
+#: Number of stretches over all ranks, and mean seconds of one stretch, by kind.
 Stretches = Mapping[Kind, tuple[int, float]]
 
 
@@ -235,7 +236,7 @@ def _sums(text: str) -> dict[Kind, tuple[int, float]]:
             earlier_calls, earlier_s = sums.get(kind, (0, 0.0))
             sums[kind] = (earlier_calls + calls, earlier_s + calls * float(seconds))
         except ValueError as error:
-            raise PlatformError(f"'{line}' is not a recorded computation") from error
+            raise PlatformError(f"the line '{line}' of the record is not a computation") from error
     return sums
 
 

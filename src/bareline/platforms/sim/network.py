@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-#: Shortest time that is left for the wire where overheads leave nothing of the curve.
+#: Shortest time on the wire, if the overheads are as long as the time of the curve.
 LEAST_S = 1e-9
 #: The part that a port may add to the one-way time of a message.
 _PORT_SHARE = 0.005
-#: SMPI's addition to each message; the simulated cluster takes the time for it out again.
+#: Bytes that SMPI adds to each message; the simulated cluster subtracts their time again.
 _ENVELOPE_BYTES = 16
 #: Smallest slope: 100 TB/s. A curve that does not rise there would divide by zero.
 _LEAST_SLOPE = 1e-14

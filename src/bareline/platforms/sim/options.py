@@ -21,12 +21,12 @@ CheckRow = tuple[str, int, str, str, float, float]
 Seconds = Annotated[float, Field(ge=0, le=10)]
 Size = Annotated[int, Field(ge=0, le=1 << 40)]
 Point = tuple[Size, Annotated[float, Field(gt=0, le=1e4)]]
-#: The same for every message, or by its size like the curve.
+#: One number for all messages, or pairs of size and seconds like the curve.
 Overhead = (
     Seconds | Annotated[tuple[tuple[Size, Seconds], ...], Field(min_length=1, max_length=512)]
 )
 
-#: Programs of our Fortran harness, whose computation is recorded and injected.
+#: Programs of bareline's Fortran harness, whose computation is recorded and replayed.
 RECORDED = re.compile(r"(npb|app)_\w+")
 #: Programs whose computation does not depend on their fields, so that ranks may share them.
 FOLDED = re.compile(r"npb_(mg|ft|bt|sp|lu)")
@@ -36,8 +36,8 @@ def runs_simulated(command: Command) -> bool:
     """Return whether a command can be simulated: a program built for the simulator, or a trace."""
     program = command.argv[0]
     name = PurePath(program).name
-    # An overlap of messages with computation needs computation that takes simulated time, and a
-    # wait by the clock would never end.
+    # Benchmarks of overlap need computation that takes simulated time. Benchmarks of overhead wait
+    # by the clock, which would never end.
     benchmark = name == "mpibench" and not command.argv[1].startswith(("overlap", "overhead"))
     is_simulated = benchmark or RECORDED.fullmatch(name) or program == REPLAY
     ours = program == f"{{native}}/{name}" and is_simulated
@@ -93,7 +93,7 @@ class SimOptions(Options):
       `bareline calibrate`.
     """
 
-    #: All ranks are threads of the simulator, whose MPI functions no profiler can wrap.
+    #: All ranks are threads of the simulator, so that no profiler can wrap their MPI functions.
     profiles: ClassVar[bool] = False
 
     nodes: Annotated[int, Field(ge=1, le=65_536)] = 16

@@ -177,12 +177,13 @@ class SimAllocation(Allocation):
         folder = ensure_native(find_simulator(), self._context.cache)
         argv = [str(folder / program), *command.argv[1:]]
         if program == "mpibench":
-            # A simulator repeats exactly, so that more repetitions are useless; simulated seconds
-            # cost nothing by themselves: none of them may leave out a size.
+            # The simulator repeats exactly, so that more repetitions are useless. The time limit is
+            # very high, because simulated seconds cost nothing and must not make the benchmark
+            # leave out a size.
             if "-i" not in argv:
                 argv += ["-i", "3", "-x", "0"]
-            # Buffers of all ranks take half of this machine's memory at most; mpibench's own limit
-            # is for one rank of many machines.
+            # The buffers of all ranks may take half of this machine's memory; mpibench's own limit
+            # expects each node's ranks on a separate machine.
             buffers_bytes = min(512 << 20, memory_bytes() // 2 // layout.ranks)
             argv += ["-t", "1e9", "-M", str(buffers_bytes)]
         variables = dict(command.env)
@@ -224,7 +225,7 @@ class SimAllocation(Allocation):
         trace = read_trace(path)
         if trace.ranks != layout.ranks:
             raise PlatformError(
-                f"the trace is of {trace.ranks} ranks, {layout.ranks} are requested",
+                f"the trace has {trace.ranks} ranks, but {layout.ranks} ranks are requested",
                 where=str(path),
                 hint=f"write ranks = {trace.ranks}, or trace the program on {layout.ranks}",
             )
@@ -275,12 +276,13 @@ class SimAllocation(Allocation):
             "smpi/simulate-computation": "no",
             "smpi/cpu-threshold": "0",
             "smpi/shared-malloc": "local",
-            # A read of the clock takes no simulated time: SMPI's 10 ns cost a change of context.
+            # A read of the clock takes no simulated time, because SMPI's 10 ns need a context
+            # switch.
             "smpi/wtime": "0",
             "smpi/tmpdir": str(self._temporary),
             "smpi/async-small-thresh": eager,
             "smpi/send-is-detached-thresh": eager,
-            # Both directions of a link are full; nothing is lost to acknowledgements.
+            # Each direction of a link has its full rate; acknowledgements take no part of it.
             "network/crosstraffic": "0",
             "network/TCP-gamma": "0",
             **cluster.collectives(options.library, options.algorithms),

@@ -14,7 +14,7 @@ from bareline.analysis.judgements.causes.share import NOTHING, Share, total
 from bareline.analysis.judgements.causes.terms import LINK_FULL, MeasuredTerm
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
-#: Terms whose facts multiply: instructions a clock, and clocks a second.
+#: Terms whose facts are factors of a product: instructions per clock, and clocks per second.
 MULTIPLY = (Term.ARITHMETIC,)
 
 

@@ -24,7 +24,7 @@ from bareline.vocabulary.model import PROGRAM_LAYERS, Layer, Scalar
 from bareline.vocabulary.units import format_value
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
-#: Ways of a guest to the wire that cost something, dearest first, with the reason for the cost.
+#: Kinds of a guest's NIC that cost time, dearest first, with the reason for the cost.
 _NICS = {
     "emulated": "every access to it ends in the hypervisor",
     "paravirtual": "frames pass through the hypervisor",

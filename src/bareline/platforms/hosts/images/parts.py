@@ -18,7 +18,7 @@ from typing import Any
 from bareline.vocabulary.files import replace_file
 
 _BLOCK_BYTES = 1 << 20
-#: Remembers the time stamps of parts that were found whole.
+#: The file with the time stamps of parts that were intact at the last check.
 _CHECKED = "checked.json"
 
 

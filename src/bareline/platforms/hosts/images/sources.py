@@ -19,7 +19,7 @@ from bareline.platforms.hosts.process import run_process
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.files import replace_file
 
-#: Names that differ between distributions: the first that the host's sources know is taken.
+#: Names that differ between distributions: the first name in the host's sources is used.
 _ALTERNATIVES: Mapping[str, tuple[str, ...]] = {
     "libopenmpi3": ("libopenmpi3t64", "libopenmpi40"),
     "libmpich12": ("libmpich12t64",),
@@ -29,7 +29,7 @@ _ALTERNATIVES: Mapping[str, tuple[str, ...]] = {
 #: How long another apt (an automatic upgrade, another bareline) may lock the package lists.
 _APT_WAIT_S = 300.0
 _APT_LOOK_S = 1.0
-#: How long the lists of another release are taken for new.
+#: Time for which the package lists of another release need no update.
 _LISTS_S = 86_400.0
 
 
@@ -129,7 +129,8 @@ class Archive:
         here = platform.libc_ver()[1]
         if there and here and _ordered(there) < _ordered(here):
             raise PlatformError(
-                f"programs built here need C library {here}, '{self.suite}' has {there}",
+                f"programs built on this host need version {here} of the C library, but"
+                f" '{self.suite}' has version {there}",
                 where="release",
                 hint="choose a release as new as the host's; its kernel alone can be older: "
                 f'kernel = "linux-image-amd64/{self.suite}"',
@@ -224,8 +225,8 @@ def proxy_options() -> list[str]:
     return [f"--aptopt={line.rstrip(';')}" for line in proxies]
 
 
-#: Programs of the probes, in guests and in containers. Both MPI libraries are in, so that one image
-#: serves every platform.
+#: Programs of the probes, in guests and in containers. They include both MPI libraries, so that one
+#: image serves every platform.
 PROGRAMS = (
     *("openmpi-bin", "libopenmpi3", "mpich", "libmpich12"),
     *("nuttcp", "iperf3", "hpcc", "fio", "numactl", "perftest", "ibverbs-providers"),

@@ -24,8 +24,8 @@ class Node:
     cores: int
 
 
-#: How ranks talk: as the library chooses, over shared memory only, or over TCP only, between the
-#: ranks of one node too.
+#: How ranks communicate: as the library chooses, only over shared memory, or only over TCP (also
+#: between ranks of one node).
 Transport = Literal["auto", "shm", "tcp"]
 
 

@@ -72,12 +72,12 @@ class OpenMpi(Launcher):
         if job.transport == "shm":
             return {**parameters, "pml": "ob1", "btl": f"self,{shm}"}
         if job.transport == "tcp":
-            # Windows of one node would go through shared memory by themselves.
+            # Without `osc`, one-sided windows within a node would use shared memory.
             parameters |= {"pml": "ob1", "btl": "self,tcp", "osc": "^sm"}
         elif job.network is not None:
             parameters |= {"pml": "ob1", "btl": f"self,{shm},tcp"}
         elif job.layout.nodes == 1:
-            # Ranks of one node use neither, but would listen on addresses of the machine.
+            # Ranks of one node use neither transport, but would listen on the machine's addresses.
             parameters["btl"] = "^tcp,ofi"
         if job.network is not None:
             parameters["btl_tcp_if_include"] = job.network.subnet
@@ -90,7 +90,8 @@ class OpenMpi(Launcher):
         parameters: dict[str, str] = {}
         if job.agent is not None:
             shell = "plm_rsh" if old else "plm_ssh"
-            # Daemons on the other hosts die unless they find one of these, which none calls.
+            # Daemons on other hosts end if none of the listed agents exists there, although they
+            # never call an agent. `sh` exists everywhere.
             agents = f"{job.agent}:sh"
             parameters |= {f"{shell}_agent": agents, f"{shell}_no_tree_spawn": "1"}
         if job.session_folder is not None:
@@ -98,7 +99,7 @@ class OpenMpi(Launcher):
         if job.network is not None:
             parameters["oob_tcp_if_include" if old else "prte_if_include"] = job.network.subnet
         elif job.layout.nodes == 1 and old:
-            # Daemons tell each other this address only; they listen on all of them nevertheless.
-            # Version 5 refuses it where there is another network.
+            # Daemons then announce the loopback address only, although they listen on all
+            # addresses. Version 5 refuses this setting if there is another network.
             parameters["oob_tcp_if_include"] = "lo"
         return parameters

@@ -26,8 +26,8 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 
 Load = Literal["idle", "cpu", "memory", "network", "disk", "same"]
-#: Loads of a tenant: STREAM's four loops over arrays that no cache
-#: takes, a file written and made durable over and over, arithmetic in registers.
+#: Loads of a tenant: arithmetic in registers; STREAM's four loops over arrays that fit into no
+#: cache; repeated writes of a file with fsync.
 _STRESSES: Mapping[str, tuple[str, ...]] = {
     "cpu": ("--cpu-method", "double", "--cpu"),
     "memory": ("--stream-l3-size", "32M", "--stream"),
@@ -121,9 +121,9 @@ class Neighbours(BaseModel):
 
 
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-#: A load works when it has used so much processor time.
+#: A load works if it has used this processor time.
 _READY_TICKS = 1
-#: The same, where that is all that a load does.
+#: The same for a load that only computes.
 _READY_TICKS_ARITHMETIC = 3
 _READY_S = 30.0
 _ANSWER_S = 30.0
@@ -131,7 +131,7 @@ _POLL_S = 0.02
 #: A load that only computes must have had this part of its fair share of a core: other programs
 #: may also use the machine.
 _LEAST_OF_FAIR = 0.02
-#: A trial may be over before the kernel has counted a tick.
+#: Limit for the wait until the kernel has counted a tick, as a trial may end earlier.
 _LATE_S = 10.0
 _TAIL_BYTES = 4096
 
@@ -220,7 +220,7 @@ class _Load:
         line = self._line(node, argv, folder)
         holder = holding(line, env=self._env, errors=self._errors)
         self._process = stack.enter_context(holder)
-        # Share of a processor that it has at least where it only computes; else 0.
+        # The smallest permitted share of a processor for a load that only computes; else 0.
         self._least = 0.0
         if neighbours.load in ("cpu", "memory"):
             self._least = _LEAST_OF_FAIR / (neighbours.count + 1)
@@ -264,7 +264,7 @@ class _Load:
             if readable:
                 words = os.read(popen.stdout.fileno(), 4096).split()
         if len(words) != 2:
-            raise self._failure("does not answer")
+            raise self._failure(f"the load of {self._name} did not answer")
         return _Reading(time.monotonic(), int(words[0]), int(words[1]))
 
     def wait_working(self) -> None:
@@ -272,7 +272,7 @@ class _Load:
         enough = _READY_TICKS_ARITHMETIC if self._least else _READY_TICKS
         while (now := self.read()).ticks < enough:
             if now.processes == 0 or time.monotonic() > deadline:
-                raise self._failure("did not start its work")
+                raise self._failure(f"the load of {self._name} did not start its work")
             time.sleep(_POLL_S)
         self._began = now
 
@@ -281,17 +281,18 @@ class _Load:
         while True:
             now = self.read()
             if now.processes < self._began.processes:
-                raise self._failure("ended during the trial")
+                raise self._failure(f"the load of {self._name} ended during the trial")
             if now.ticks > self._began.ticks:
                 break
             if time.monotonic() > deadline:
-                raise self._failure("the program did nothing during the trial")
+                raise self._failure(f"the load of {self._name} was idle during the trial")
             time.sleep(_POLL_S)
         share = self.share_since(self._began, now)
         least = self._least
         if share < least:
             raise self._failure(
-                f"had only {share:.1%} of a processor during the trial, less than {least:.1%}"
+                f"the load of {self._name} had only {share:.1%} of a processor during the"
+                f" trial, less than {least:.1%}"
             )
 
     def share_since(self, before: _Reading, now: _Reading | None = None) -> float:
@@ -303,18 +304,15 @@ class _Load:
         used_s = (now.ticks - before.ticks) * _TICK_S
         return used_s / (now.at_s - before.at_s)
 
-    def _failure(self, clause: str) -> PlatformError:
-        """Return the error of a failed load, with its last error line.
-
-        - `clause`: the part of the error's text after the name of the load, with a verb.
-        """
+    def _failure(self, sentence: str) -> PlatformError:
+        """Return the error of a failed load: a sentence, and the load's last error line."""
         size_bytes = self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, size_bytes - _TAIL_BYTES))
         tail = self._errors.read(_TAIL_BYTES).decode(errors="replace")
         lines = tail.strip().splitlines()
         reason = f": {lines[-1]}" if lines else ""
         return PlatformError(
-            f"{self._name} {clause}{reason}; the trial was not measured next to a busy neighbour",
+            f"{sentence}{reason}; the trial was not measured next to a busy neighbour",
             hint="measure it again with `bareline continue`",
         )
 
@@ -375,5 +373,5 @@ def run_against_copies(
         over.set()
         _end_copies(threads, tenants, token)
     if failed and output.exit_code == 0:
-        raise PlatformError(f"{failed[0]}; the trial was not measured next to it")
+        raise PlatformError(f"{failed[0]}; the trial was not measured next to a busy neighbour")
     return output

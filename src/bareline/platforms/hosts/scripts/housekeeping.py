@@ -131,7 +131,9 @@ class Housekeeping:
         for line in self.talk.said[node].get("file", ()):
             name, _, content = line.partition(" ")
             if name not in texts:
-                raise PlatformError(f"the node sends '{name}' without a request", where=node)
+                raise PlatformError(
+                    f"the node sends the file '{name}', which was not requested", where=node
+                )
             texts[name] = text_of(content, node, f"the file '{name}'")
         return texts
 
@@ -170,8 +172,8 @@ def housekeeping(talk: NodeChannel, cores: Mapping[str, int]) -> Iterator[Housek
     try:
         yield house
     except BaseException:
-        # The first error counts. A node that hangs has been waited for already; one
-        # that is only slow ends its part when its script is left alone.
+        # The first error is raised. A node that hangs has already had its time. A node that is only
+        # slow ends its work by itself when the connection ends.
         with suppress(PlatformError):
             house.end(_AFTER_FAILURE_S)
         raise

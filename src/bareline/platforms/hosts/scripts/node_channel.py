@@ -30,13 +30,13 @@ _SIGN = b"bareline "
 MOST_LINE_BYTES = 1 << 16
 #: Largest output of one process between two turns, which may be some files.
 MOST_SAID_BYTES = 256 << 20
-#: So much of the end of its errors is kept.
+#: Number of bytes that are kept from the end of a process's error output.
 _COMPLAINT_BYTES = 1 << 16
 _END_S = 3.0
 #: How long an order waits for a node that does not read.
 _TELL_S = 20.0
-#: Files that this process may come to open for other reasons, and for each other one: three pipes,
-#: and one while it is being started.
+#: Open files for all other purposes, and for each process: three pipes, and one file during its
+#: start.
 _FILES = 256
 _FILES_EACH = 4
 
@@ -51,14 +51,14 @@ class Peer:
         self._process = process
         self._input = process.stdin
         self._errors = process.stderr
-        #: The output of its nodes, to be waited for.
+        #: The output of the nodes, for a selector.
         self.output = process.stdout
         self._is_silent = False
         self._begun = bytearray()
         self._pieces: dict[tuple[str, str], list[str]] = {}
         self._left = MOST_SAID_BYTES
         self._complaint = bytearray()
-        #: The error in its output for which it was ended.
+        #: The error in the output for which the process was ended.
         self.excess = ""
         self._is_deaf = False
         for pipe in (self._input, self.output, self._errors):
@@ -88,7 +88,9 @@ class Peer:
             while unsent:
                 if self._is_deaf or not ready.poll(_TELL_S * 1000.0):
                     self._is_deaf = True
-                    raise PlatformError("it does not accept its input", where=self._where)
+                    raise PlatformError(
+                        "bareline's script on the node does not accept its input", where=self._where
+                    )
                 written_bytes = os.write(pipe, unsent)
                 unsent = unsent[written_bytes:]
         except (OSError, ValueError) as error:
@@ -148,7 +150,7 @@ class Peer:
         """
         self.wait_end(_END_S)
         kind = PlatformError if self.excess else NotNow
-        return kind(f"the connection ended: {self.reason()}", where=self._where)
+        return kind(f"the connection to the node ended: {self.reason()}", where=self._where)
 
     def leave(self) -> None:
         """Close the input of the process, which ends its scripts."""

@@ -139,20 +139,20 @@ SWITCH_ADDRESS = f"{_PREFIX}.254"
 #: Bytes that the kernel hands over at once when it leaves segmentation to the device.
 _LARGEST_PACKET_BYTES = 65_536
 _FRAME_BYTES = 14
-#: Longest that one packet may keep a limited link busy: a shaper lets a packet pass whole and
-#: charges for it afterwards, so the content of one packet outruns the link. This is the time of a
-#: full frame at 1 Gb/s, and about the latency of a message, which hides it.
+#: The longest time that one packet may keep a limited link busy. A shaper lets a whole packet pass
+#: and delays the next packet, so that one packet is faster than the link. The value is the time of
+#: a full frame at 1 Gb/s. The latency of a message is about as long and hides it.
 _PACKET_S = 12e-6
-#: The same where the machine needs longer for a packet than the link, so that short ones leave it
-#: idle: a message within one packet then outruns the link.
+#: The same if the machine needs more time for a packet than the link, so that short packets cannot
+#: fill the link. A message of one packet is then faster than the link.
 _LONG_PACKET_S = 60e-6
-#: How much a pause may save up at least and at most, as time at full rate: it makes up for a timer
-#: of the kernel that is late. More lets messages outrun the link, less loses rate, so it is as much
-#: as timers are late here.
+#: Limits for the tokens that a link saves during a pause, as time at full rate. They make up for
+#: late timers of the kernel. With more tokens, messages would be faster than the link; with fewer,
+#: the link would lose rate. The value within these limits is the measured lateness.
 _LEAST_SAVED_S = 5e-6
 _MOST_SAVED_S = 40e-6
-#: Packets that the switch lets pass at once. The sender's own link has spaced them already; only
-#: where several senders meet, the switch's link has to delay them.
+#: Packets that the switch lets pass at once. The sender's link has already spaced them. The
+#: switch's link only has to delay them if several senders send to one host.
 _SWITCH_PACKETS = 4
 #: The bytes of a frame on a wire that the kernel does not count: preamble, checksum, gap. And the
 #: shortest frame with them.
@@ -206,11 +206,11 @@ def shape(
 
     def lines(device: str) -> list[str]:
         limit = shaper_lines(device, rate, options.shaper, packet, pace.lateness_s)
-        # Any other root takes the place of an earlier limit, also where there is none.
+        # Replacing the root removes an earlier limit, and also works without an earlier limit.
         return [f"qdisc replace dev {device} root pfifo", *limit]
 
-    # Turning segmentation offload off does not shorten packets: the kernel cuts one up when it
-    # leaves the shaper, which has seen it whole.
+    # Turning segmentation offload off would not shorten packets for the shaper: the kernel splits a
+    # packet after the shaper.
     frames = max(1, packet // (options.mtu + _FRAME_BYTES))
     for host in hosts:
         sizes = f"link set {HOST_DEVICE} gso_max_size {packet} gso_max_segs {frames}"

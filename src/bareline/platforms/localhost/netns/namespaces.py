@@ -160,7 +160,7 @@ def open_hosts(switch: Namespaces, names: Sequence[str]) -> Iterator[tuple[Names
         hosts = []
         for name, process in zip(names, started, strict=True):
             init = wait_ready(process, f"host {name}")
-            # The last but one is its number in the namespace around its own.
+            # The last number but one is the process's number in the switch's namespace.
             status = Path(f"/proc/{init}/status").read_text(encoding="utf-8")
             numbers = re.search(r"^NSpid:.*\b(\d+)\s+\d+$", status, re.MULTILINE)
             if numbers is None:

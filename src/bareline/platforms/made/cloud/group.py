@@ -31,12 +31,12 @@ from bareline.vocabulary.files import replace_file
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.platform import PlatformSpec
 
-#: ssh to a host that is not there yet must not take longer than it takes to come.
+#: Limit for one try of ssh: a try before the host exists must not delay the next try.
 _TRY_S = 10.0
 _PAUSE_S = 1.0
-#: Between two looks at instances that come up.
+#: Interval of the checks of starting instances.
 _LOOK_S = 1.0
-#: Between giving an instance up and making another in its place.
+#: Pauses before a failed instance is replaced.
 _AGAIN = BackOff(first_s=2.0, longest_s=30.0)
 
 
@@ -217,7 +217,7 @@ class InstanceGroup:
                 lambda: next(iter(self._provider.find(thing)), None),
             )
         except PlatformError as error:
-            # A cloud that refuses has made nothing; without an answer that is unknown.
+            # A cloud that refuses has made nothing. Without an answer, this is unknown.
             if isinstance(error, NoRoom) or not isinstance(error, NotNow):
                 self._gone(thing)
             raise
@@ -277,8 +277,8 @@ class InstanceGroup:
         began = time.monotonic()
         within_s = self.options.reach_s
         while reason := self.access.try_once(member.name):
-            # A key other than the pinned one, or a refused one, may be from before cloud-init: only
-            # waiting decides.
+            # A wrong host key or a refused login may only mean that cloud-init has not run yet, so
+            # the loop continues until the time limit.
             if time.monotonic() - began > within_s:
                 state = member.instance.said if member.instance else ""
                 return f"{state}, but no ssh within {within_s:g} s: {reason}"

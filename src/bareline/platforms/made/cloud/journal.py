@@ -32,9 +32,9 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.files import replace_file, sync_folder
 from bareline.vocabulary.units import HOUR_S, count
 
-#: Begins the name of all that bareline makes in a cloud; its owner's mark follows.
+#: Beginning of the names of bareline's resources in a cloud; the owner's mark follows.
 PREFIX = "bareline-"
-#: An instance may still appear so long after its request was sent by a process that was killed.
+#: Time after its request in which an instance may still appear.
 SETTLED_S = 120.0
 _NUMBERS = itertools.count(1)
 
@@ -252,7 +252,7 @@ def _remove(
                 gone(thing)
         if left and time.monotonic() > deadline:
             raise PlatformError(
-                f"the {left[0].kind} is still there {_GONE_S:.0f} s after it was to be removed",
+                f"the {left[0].kind} still exists {_GONE_S:.0f} s after the request to remove it",
                 where=left[0].name,
                 hint="`bareline platforms clean` tries again; the resource may cost money "
                 "until then",

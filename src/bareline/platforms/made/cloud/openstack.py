@@ -79,9 +79,9 @@ class OpenStackOptions(CloudOptions):
     config_drive: bool = False
 
 
-#: A request that is not answered for so long never will be.
+#: Time limit for the answer to a request.
 _ANSWER_S = 60
-#: A connection that is not accepted for so long has failed; a wait this long is reported.
+#: Time limit for a connection, and the time after which a wait is reported.
 _KNOCK_S = 10
 _TELL_S = 3.0
 _RETRIES = ("connect_retries", "status_code_retries", "image_status_code_retries")
@@ -110,7 +110,7 @@ def connect(cloud: str, region: str | None) -> Connection:
     must_know(cloud, "there is no clouds.yaml: see docs/how-to/openstack.md")
     import openstack
 
-    # How often to ask again is decided in one place, `patience`.
+    # The SDK must not repeat requests, because `Retries` does this.
     settings: dict[str, Any] = dict.fromkeys(_RETRIES, 0)
     if region:
         settings["region_name"] = region
@@ -176,13 +176,15 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
     except login.HttpError as error:
         raise _refused(error.http_status, str(error.message), error.response, False) from error
     except (login.ConnectionError, requests.exceptions.ConnectionError) as error:
-        raise Busy(f"no answer: {_short(str(error))}", is_silent=True) from error
+        raise Busy(f"the cloud does not answer: {_short(str(error))}", is_silent=True) from error
     except requests.exceptions.Timeout as error:
-        raise Busy(f"no answer within {_ANSWER_S} s", is_silent=True) from error
+        raise Busy(f"the cloud did not answer within {_ANSWER_S} s", is_silent=True) from error
     except exceptions.ConfigException as error:
-        raise PlatformError(_short(str(error)), hint="check your clouds.yaml") from error
+        raise PlatformError(
+            f"the login data are not valid: {_short(str(error))}", hint="check your clouds.yaml"
+        ) from error
     except (exceptions.SDKException, login.ClientException) as error:
-        raise PlatformError(_short(str(error))) from error
+        raise PlatformError(f"the OpenStack client reports: {_short(str(error))}") from error
     finally:
         timer.cancel()
 
@@ -197,7 +199,7 @@ def _refused(code: int | None, reason: str, response: Any, conflict_is_busy: boo
             hint="remove resources that the project does not need, or request a larger quota",
         )
     if code == 429 or (code == 413 and after_s is not None):
-        return Busy(f"too many requests: {text}", retry_after_s=after_s)
+        return Busy(f"the cloud refuses so many requests: {text}", retry_after_s=after_s)
     if code >= 500 or (code == 409 and conflict_is_busy):
         return Busy(text, retry_after_s=after_s)
     if code == 401:

@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol, TypeVar
 from bareline.vocabulary.errors import NotNow, PlatformError
 from bareline.vocabulary.model import Scalar
 
-#: The kind of thing that runs, in every cloud; all other resources are made for its sake.
+#: The kind of resource that runs, in every cloud; other resources are made for instances.
 INSTANCE = "instance"
 
 
@@ -176,7 +176,7 @@ class Retries:
         self._tell = tell
         self._back_off = back_off
         self._sleep = sleep
-        # Of several that were refused at once, not all should come again at once.
+        # Several processes that were refused together should not all repeat at the same time.
         self._random = random.Random()
 
     def ask(self, what: str, act: Callable[[], T], done: Callable[[], T | None] | None = None) -> T:

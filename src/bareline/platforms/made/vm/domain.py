@@ -350,7 +350,7 @@ def _nic(options: VmOptions, places: Places) -> ET.Element:
         source = element("source", pci_address(nic.addresses[index]))
         return element("hostdev", source, mode="subsystem", type="pci", managed="yes")
     if nic.attach == "vf":
-        # As an interface, which sets MAC and VLAN; a plain hostdev does not.
+        # The element `interface` sets MAC and VLAN; the element `hostdev` does not.
         vlan = None if nic.vlan is None else element("vlan", element("tag", id=nic.vlan))
         if nic.device:
             pool = element("source", network=POOL)
@@ -378,7 +378,7 @@ def _virtual_device(options: VmOptions, places: Places) -> list[ET.Element]:
         offloads = dict.fromkeys(("csum", "tso4", "tso6", "ecn", "ufo"), switch)
         sides.append(element("host", **offloads, gso=switch, mrg_rxbuf=buffers))
         sides.append(element("guest", **offloads))
-    # Emulated processors take their interrupts from QEMU, which vhost goes around.
+    # Emulated processors get their interrupts from QEMU, which vhost would bypass.
     vhost = places.accelerator == "kvm" if nic.vhost is None else nic.vhost
     mover = "vhost" if vhost else "qemu"
     queues = nic.queues if nic.queues > 1 else None

@@ -30,7 +30,7 @@ from bareline.vocabulary.errors import PlatformError
 
 #: How long a guest may take to answer before it counts as hanging.
 ANSWER_S = 20.0
-#: The interval between ready and first answer is short and its ends are known to 0.2 s.
+#: The tolerance is large, because the measured interval is short and uncertain by 0.2 s.
 _CLOCK_TOLERANCE = 1.5
 
 
@@ -145,7 +145,7 @@ class GuestFleet:
         problem = self._wait_ready(guest, console)
         if problem or self.states is None:
             return problem or self.access.connect(guest.name) or self._wrong_clock(guest)
-        # Before anybody has talked to it: the saved guest must know of no connection.
+        # Saved before any connection, because a restored guest cannot continue a connection.
         assert boot is not None and boot.initrd is not None
         saved = self.states.save(
             guest.name,

@@ -91,7 +91,7 @@ class GuestAccess:
         self.disconnect(name)
         argv = ["ssh", "-F", str(self._config), "-M", "-N", "-f", name]
         log = self._folder / f"{name}.log"
-        # Not through pipes: the part that stays behind would keep them open.
+        # A file, because the ssh process in the background would keep pipes open.
         with log.open("wb") as file:
             try:
                 ended = subprocess.run(
@@ -132,7 +132,7 @@ class GuestAccess:
     ) -> list[str]:
         """Return the local command line that runs `argv` in a guest."""
         line = remote_line(argv, env, cwd)
-        # Without the open connection there is to be none: the address may be another's outside.
+        # ssh must not open a new connection: outside, the address may be another host's.
         return ["ssh", "-F", str(self._config), "-o", "ProxyCommand=false", name, line]
 
     def run(self, name: str, argv: Sequence[str], *, timeout_s: float = 60.0) -> Finished:
@@ -214,7 +214,7 @@ def settings_files(
         "host_key": File(keys.host.encode(), 0o600),
         "authorized_keys": File(keys.client_public.encode(), 0o600),
         "client_key": File(keys.client.encode(), 0o600),
-        # With which guests log in to each other, for MPI's launchers.
+        # For the logins of MPI's launchers between guests.
         "client_config": File(between.encode(), 0o600),
         "known_hosts": File(known_hosts(keys, [other.address for other in guests]).encode()),
         "sshd_config": File(server_config().encode(), 0o600),

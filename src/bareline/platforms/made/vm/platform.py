@@ -73,7 +73,7 @@ class VmPlatform(Platform[VmOptions]):
     @classmethod
     def check(cls, spec: PlatformSpec[VmOptions]) -> None:
         _check_tools(spec.options)
-        # The file system is looked for as a share of a folder that is there.
+        # The check needs a shared folder that exists; the real folder is made later.
         check_host(with_share(spec.options, Path("/tmp")), spec.options.cores_per_node)
 
     @classmethod
@@ -348,7 +348,7 @@ def _check_tools(options: VmOptions) -> None:
 
 #: Debian package of each library's launcher, and the launcher's name in a guest.
 _PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich"}
-#: Where Fedora's kin and SUSE's put launchers, off the path until a module is loaded.
+#: Paths of launchers on Fedora, SUSE and similar systems, where modules add them to PATH.
 _ELSEWHERE = {
     "openmpi": ("/usr/lib64/openmpi/bin/mpirun", "/usr/lib64/mpi/gcc/openmpi4/bin/mpirun"),
     "mpich": ("/usr/lib64/mpich/bin/mpirun", "/usr/lib64/mpi/gcc/mpich/bin/mpirun"),

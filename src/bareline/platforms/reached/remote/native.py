@@ -115,8 +115,7 @@ class NativePrograms:
         return str(programs)
 
     def _copy(self, waiting: Sequence[int]) -> None:
-        # Programs find other programs next to their own folder, so the whole installation goes
-        # along.
+        # Programs search other programs next to their folder, so the whole installation is copied.
         if self.made is not None:
             self._receive(waiting, self.target, "take", pack(self.made().parent))
             return
@@ -130,7 +129,7 @@ class NativePrograms:
         lacking = self._receive(waiting, self.target, "unpack", packed)
         first = self.nodes.nodes[0]
         if here and any(line.startswith(f"lacks {first.name} ") for line in lacking):
-            # The library is the same, the systems are not.
+            # The MPI library is the same, but the first node lacks another library.
             try:
                 packed = fetch(self.nodes, build_there(self.nodes).path)
                 lacking = self._receive(waiting, self.target, "unpack", packed)
@@ -154,7 +153,9 @@ class NativePrograms:
 
         def send(names: Sequence[str], line: Sequence[str]) -> list[str]:
             ended = run_process(line, timeout_s=300.0, stdin=content)
-            ended.require_success("files could not be copied", where=", ".join(names))
+            ended.require_success(
+                "the native programs could not be copied to the node", where=", ".join(names)
+            )
             return [line for line in ended.stdout.splitlines() if _REMARK.match(line)]
 
         with ThreadPoolExecutor(max_workers=16) as pool:
@@ -211,7 +212,9 @@ def fetch(nodes: Nodes, build: Path) -> bytes:
     host = nodes.nodes[0].name
     packed, code, complaint = _exchange(line, b"", "read", host)
     if code:
-        raise BuildError(f"cannot be read: {complaint}", where=f"{host}:{build}")
+        raise BuildError(
+            f"the native programs on the node cannot be read: {complaint}", where=f"{host}:{build}"
+        )
     return packed
 
 
@@ -221,7 +224,9 @@ def _finished(answers: Mapping[str, Sequence[str]], host: str) -> NativeBuild:
     target, toolchain, seconds = (answers.get(word, [""])[0] for word in words)
     if not (target and toolchain and re.fullmatch(r"\d{1,9}(\.\d{1,9})?", seconds)):
         answer = f"'{target[:60]}' of '{toolchain[:60]}' in '{seconds[:20]}' s"
-        raise BuildError(f"the node reports no build of the programs, but {answer}", where=host)
+        raise BuildError(
+            f"the node does not report its build of the programs correctly: {answer}", where=host
+        )
     path = Path(target)
     return NativeBuild(
         toolchain=toolchain,
@@ -239,7 +244,7 @@ def _ask(nodes: Nodes, order: str, sources: bytes = b"") -> dict[str, list[str]]
     mpi = nodes.mpi
     where = nodes.nodes[0].name
     argv = ["sh", "-c", script("builder"), "sh", order, sources_key(source_folder())]
-    # By the mark, the release of the node ends a build that was left alone.
+    # The mark lets the release of the node end a build that still runs.
     mark = {TRIAL_VARIABLE: f"{owner_mark()}-build"}
     line = nodes.node_argv(0, [*argv, mpi.mpicc or "", mpi.title], mark)
     answer, code, complaint = _exchange(line, sources, "built", where)
@@ -268,12 +273,12 @@ def _exchange(
     )
     if output.is_cut:
         raise BuildError(
-            f"the native programs are not {participle}: the node prints more than "
+            f"the native programs cannot be {participle}: the node prints more than "
             f"{_MOST_BYTES >> 20} MiB",
             where=where,
         )
     if ended.timed_out:
-        why = f"the native programs are not {participle} after {timeout_s:.0f} s"
+        why = f"the native programs could not be {participle} within {timeout_s:.0f} s"
         raise BuildError(why, where=where)
     complaint = ended.stderr[-_COMPLAINT_BYTES:].strip()
     return output.whole, ended.exit_code, complaint

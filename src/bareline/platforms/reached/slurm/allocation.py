@@ -78,7 +78,7 @@ class SlurmAllocation(RemoteAllocation):
             try:
                 talk.wait("ready", 120.0)
             except PlatformError as error:
-                # A node that has just failed, or a job that is being ended: the next try may do.
+                # A node may just have failed, or the job may be ending: another try may succeed.
                 lost = self._find_lost() or error
                 raise NotNow(lost.what, where=lost.where, hint=lost.hint) from error
             return {name: read_description(name, talk.said[name]) for name in names}
@@ -133,7 +133,7 @@ class SlurmAllocation(RemoteAllocation):
                 job, self.mpi, plugin=options.mpi_type, binds=self._binds, before=self.loader
             )
             return [line[0], f"--jobid={self._job.number}", "--overlap", "--quiet", *line[1:]]
-        # From here, as in a shell that salloc has started: mpirun starts its daemons by srun.
+        # mpirun runs here, as in a shell of salloc, and starts its daemons by srun.
         variables = self._job_variables(layout)
         variables |= {key: value for key, value in env.items() if key == TRIAL_VARIABLE}
         setting = [f"{name}={value}" for name, value in variables.items()]
@@ -221,7 +221,7 @@ class SlurmAllocation(RemoteAllocation):
             return ""
         if output.exit_code in (-signal.SIGSEGV, 128 + signal.SIGSEGV):
             return "crashed in its start (SIGSEGV)"
-        # Of Slurm's daemons one did not listen yet, or the machine was too busy.
+        # One of Slurm's daemons did not listen yet, or the machine was too busy.
         if "pmixp_p2p_send" in output.stderr:
             return "lost a message between Slurm's daemons in its start (PMIx)"
         return ""
@@ -288,7 +288,7 @@ class SlurmAllocation(RemoteAllocation):
             return
         ends = f"allocation {self._job.number} ends in {state.left_s:.0f} s"
         if self._job.inherited:
-            raise TimeUp(f"the {ends}, a trial may take {timeout_s:.0f} s")
+            raise TimeUp(f"the {ends}, but a trial may take {timeout_s:.0f} s")
         self._events.append(f"{ends}: {ASKED_AGAIN}")
         self._renew()
 
@@ -302,7 +302,7 @@ class SlurmAllocation(RemoteAllocation):
             self._renew(orderly=False)
         except PlatformError as error:
             raise NodesLost(
-                f"{lost.what}, and no other nodes: {error.what}",
+                f"{lost.what}, and Slurm gives no other nodes: {error.what}",
                 where=lost.where,
                 hint="`bareline continue --retry-failed` goes on when the nodes are back",
             ) from error

@@ -51,7 +51,7 @@ _TASK_ENDED = re.compile(
 )
 #: Exit codes of ranks that got SIGTERM or SIGKILL because another one had failed.
 ENDED_BY_SRUN = (128 + signal.SIGTERM, 128 + signal.SIGKILL)
-#: That a task ended with a code, which is also the exit code.
+#: Lines that srun adds about ended tasks; the exit code already shows the end.
 SRUN_ADDS = re.compile(
     r"^srun: (?:error: \S+: tasks? [\d,-]+: (?:Exited with exit code \d+|Terminated|Killed)"
     r"|Terminating StepId=\S+).*\n?",

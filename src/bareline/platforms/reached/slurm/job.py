@@ -20,10 +20,10 @@ from bareline.vocabulary.nodeset import fold
 from bareline.vocabulary.units import count
 
 _NAME = "bareline-"
-#: Waits for a word or for the end of its input, which is the end of bareline, and gives the
-#: allocation back. Where a bareline was killed or a node is lost, Slurm kills the steps at once:
-#: their files are removed before by a step on all of $2 nodes, or on each that is
-#: left, by the patterns $3...
+#: Wait for a word, or for the end of the input, which is the end of bareline; then release the
+#: allocation. If bareline was killed or a node was lost, the steps have not removed their files. A
+#: step on all $2 nodes, or a step on each remaining node, therefore first removes the files that
+#: match the patterns $3...
 _HOLD = """\
 if ! read -r _; then
     job=$1 nodes=$2
@@ -46,16 +46,16 @@ exec scancel "$1"
 """
 
 _LOG = logging.getLogger(__name__)
-#: How long after one look into the queue the next one comes: longer and longer.
+#: Pause between two checks of the queue, which grows from the first value to the second.
 _LOOK_S = 1.0
 _LONGEST_LOOK_S = 30.0
-#: Slurm ends the processes of a job that is over within this time; its KillWait is 30 s.
+#: Slurm ends the processes of an ended job within this time; KillWait is 30 s by default.
 _KILLED_WITHIN_S = 60.0
 #: salloc's lines about a granted allocation, and about a waiting one.
 _GRANTED = re.compile(r"Granted job allocation (\d+)")
 _PENDING = re.compile(r"(?:Pending job allocation|job) (\d+)(?: queued)?")
 
-#: Parts of salloc's errors that may be gone when it is asked again.
+#: Parts of salloc's errors after which another try may succeed.
 _TEMPORARY = ("Unable to contact", "Socket timed out", "revoked")
 #: How many allocations this process has asked for, by the platform's name.
 _ASKED: Counter[str] = Counter()
@@ -128,7 +128,8 @@ class SlurmJob:
         most = self._options.max_jobs
         if most is not None and _ASKED[self._name] >= most:
             raise PlatformError(
-                f"asked for {count(most, 'allocation')}, and no more are allowed",
+                f"bareline already requested {count(most, 'allocation')}, and `max_jobs`"
+                " allows no more",
                 hint="raise `max_jobs`, or `bareline continue --retry-failed` requests again",
             )
         _ASKED[self._name] += 1
@@ -174,8 +175,8 @@ class SlurmJob:
         Raises TimeUp: the job does not end in time.
         """
         if self.inherited and not state.runs:
-            # Slurm starts it again where the job was requeued. Until it has ended it, every trial
-            # that is left would fail at once, and then there was nothing left to do.
+            # If the job was requeued, Slurm ends this process and starts it again. Without the
+            # wait, all remaining trials would fail before that.
             time.sleep(_KILLED_WITHIN_S)
             clause, hint = state.ending
             raise TimeUp(f"the allocation {self.number} {clause}", hint=hint)
@@ -211,7 +212,7 @@ def _refusal(ended: Finished, queue: _Queue, queue_s: float) -> PlatformError:
         text = f"no nodes after {queue_s:.0f} s in the queue{reason}"
     else:
         complaint = commands.last_line(ended.stderr).removeprefix("salloc: error: ")
-        text = f"no allocation: {complaint}"
+        text = f"Slurm gives no allocation: {complaint}"
     is_temporary = any(words in ended.stderr for words in _TEMPORARY)
     kind = NotNow if ended.timed_out or is_temporary else PlatformError
     return kind(text, hint="see `sinfo` and `squeue --me`")

@@ -22,12 +22,12 @@ from bareline.platforms.hosts.scripts.node_channel import Peer, leave_all, liste
 from bareline.platforms.reached.ssh.options import SshOptions
 from bareline.vocabulary.errors import NotNow, PlatformError
 
-#: A host that is silent this long is lost: three times 15 s are 45 s.
+#: Options of ssh by which a host counts as lost if it is silent for 45 s (three times 15 s).
 _ALIVE = ("ServerAliveInterval=15", "ServerAliveCountMax=2")
-#: Begins the name of a folder that every user of a host has for himself: it goes with a restart.
+#: Beginning of the name of a user's folder for locks on a host; a restart removes the folder.
 _LOCKS = "/dev/shm/bareline"
 _REFUSED = ("verification failed", "IDENTIFICATION", "ermission")
-#: A keeper: its process's number and start.
+#: The description of a keeper: number and start time of its process.
 _KEEPER = re.compile(r"(\d{1,10}) (\d{1,20})")
 
 
@@ -72,7 +72,7 @@ class Connection:
         self.peer: Peer | None = None
         self._earlier = ""
         stem = f"{options.folder}/bareline-{owner_mark()}-{folder.name[-8:]}"
-        #: Private to this host, in case several share the file system.
+        #: Private to this host, because several hosts may share the file system.
         self.remote_folder = f"{stem}-{_safe(name)}"
         #: The same on every host, as launchers want it.
         self.native_folder = f"{stem}.native"
@@ -129,12 +129,14 @@ class Connection:
         assert self.peer is not None
         if "busy" in answers:
             return NotNow(
-                f"another bareline uses this host ({answers['busy'][0] or 'unknown'})",
+                f"another bareline process uses this host ({answers['busy'][0] or 'unknown'})",
                 where=self.name,
                 hint="wait until it ends; after a lost connection that may take a minute",
             )
         if "failed" in answers:
-            return PlatformError(answers["failed"][0], where=self.name)
+            return PlatformError(
+                f"the host cannot be used: {answers['failed'][0]}", where=self.name
+            )
         reason = self.peer.reason()
         # Trying again would be refused again.
         final = any(words in reason for words in _REFUSED) or self.peer.excess

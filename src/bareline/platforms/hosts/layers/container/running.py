@@ -28,7 +28,7 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Scalar
 
 _READY_S = 60.0
-#: Makes the places in an image of bareline's where folders of the node are seen.
+#: A script that prints the missing mount points of an image, or makes them if $2 is not empty.
 _PLACES = """\
 root=$1 make=$2; shift 2
 for path in "$@"; do
@@ -88,7 +88,7 @@ class RunningContainers:
     @property
     def _box(self) -> Box:
         work = self._nodes.work_folder()
-        # In /tmp MPI libraries leave the files by which ranks of a node find each other.
+        # MPI libraries write files into /tmp by which the ranks of a node find each other.
         writable = set(_outermost(("/tmp", work, *self._options.bind)))
         visible = _outermost((*writable, self._nodes.programs_folder()))
         return Box(
@@ -136,7 +136,10 @@ class RunningContainers:
             make = script("own_folder") + 'own_folder "$1"'
             made = run(node, ["sh", "-c", make, "sh", box.folder])
             if made.exit_code:
-                raise PlatformError(made.stderr.strip(), where=where)
+                raise PlatformError(
+                    f"the folder of the container cannot be made: {made.stderr.strip()}",
+                    where=where,
+                )
         if box.kind in (ImageKind.HOST, ImageKind.STORED):
             return
         if run(node, ["test", "-e", box.image]).exit_code:
@@ -252,4 +255,4 @@ def check_runtime(runtime: Runtime) -> None:
     """Check that an installed runtime has the rights and the service to make containers here."""
     if runtime.tried:
         tried = run_process(runtime.tried, timeout_s=20.0)
-        tried.require_success(f"{runtime.title} makes no container", hint=runtime.remedy)
+        tried.require_success(f"{runtime.title} cannot make a container here", hint=runtime.remedy)

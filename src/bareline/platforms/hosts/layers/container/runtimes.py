@@ -35,7 +35,7 @@ _WORDS = {
     ImageKind.ARCHIVE: "path of an archive",
     ImageKind.STORED: "name of an image in its store",
 }
-#: A root folder, however it came about.
+#: All kinds of image that are a root folder when the container starts.
 FOLDERS = frozenset({ImageKind.BARELINE, ImageKind.PATH, ImageKind.ARCHIVE})
 
 
@@ -46,15 +46,16 @@ class Expanded(str):
 #: The working directory, the process that keeps a container open, a variable's names.
 HERE = Expanded('"$PWD"')
 HOLDER = Expanded('"$pid"')
-#: Every variable's name as an option ``--env NAME``, for runtimes that pass none by themselves.
+#: An option ``--env NAME`` for every variable, for runtimes that pass no variables by default.
 EVERY_NAME = Expanded("$(env | sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/--env \\1/p')")
-#: The user inside is the one outside; root is that anyway, and Podman refuses to keep it.
+#: The user in the container is the user outside. Root is the same user by default, and Podman
+#: refuses the option for root.
 KEEPING_USER = Expanded('$([ "$(id -u)" = 0 ] || echo --userns=keep-id)')
-#: Inside: go to the directory, if it is there, and become the program. env(1) reports a missing
-#: program as exec does outside.
+#: In the container: change to the directory, if it exists, and become the program. env(1) reports a
+#: missing program as exec does outside.
 _INSIDE = ("sh", "-c", 'cd -- "$1" 2>/dev/null; shift; exec env "$@"', "sh", HERE)
-#: Between user namespaces the kernel refuses the ways in which UCX shares memory: a rank's files
-#: through its /proc, and reading its memory (CMA). Open MPI sees that and does without, UCX 1.13
+#: UCX shares memory through the files of a rank in /proc, and by reading the rank's memory (CMA).
+#: The kernel refuses both between user namespaces. Open MPI then uses another way, but UCX 1.13
 #: ends the job.
 _APART = """\
 export UCX_POSIX_USE_PROC_LINK="${UCX_POSIX_USE_PROC_LINK:-n}"
@@ -63,7 +64,8 @@ case ,${UCX_TLS:=^cma}, in *,sm,*)
 esac
 export UCX_TLS
 """
-#: Inside: tell that it is there, and wait for the end of the standard input, thus of bareline.
+#: In the container: report that it runs, and wait for the end of standard input, which is the end
+#: of bareline.
 _HOLD = ("sh", "-c", 'echo $$ >"$1" && echo ready && exec cat >/dev/null', "sh")
 
 
@@ -93,11 +95,11 @@ class Box:
         return Expanded(f'{shlex.quote(self.folder)}/"$(uname -n)"')
 
 
-#: In the place of the options that show folders, and of the words for the image.
+#: Placeholders of the options that make folders visible, and of the words for the image.
 SHOWN = "{folders}"
 IMAGE = "{image}"
-#: Of a file its content; of a root folder names, sizes and modes, but not of the places
-#: where the node's own folders are seen.
+#: The hash of a file's content, or of the names, sizes and modes in a root folder, except for the
+#: folders over which folders of the node are mounted.
 _HASH = """\
 if [ -d "$1" ]; then
     cd -- "$1" && find . -xdev \\( -path ./dev -o -path ./proc -o -path ./sys -o -path ./tmp \\) \\
@@ -241,9 +243,9 @@ def _apptainer(name: str, title: str) -> Runtime:
     )
 
 
-#: Docker answers, and its daemon runs as root: a rootless one's containers have the network and the
-#: processes of its own namespaces, and no rank in them reaches the node's.
-#: A client without a daemon fails in the template of `info`; `version` reports that there is none.
+#: Check that Docker's daemon answers and runs as root. The containers of a rootless daemon use its
+#: network and process namespaces, and their ranks cannot reach ranks on the node. Without a daemon,
+#: `docker info` fails with an error about the template; `docker version` reports the reason.
 _DOCKER = """\
 docker version --format '{{.Server.Version}}' >/dev/null || exit
 kind=$(docker info --format '{{.SecurityOptions}}') || exit
@@ -277,9 +279,9 @@ def _podman(name: str, title: str, user: Sequence[str], images: frozenset[ImageK
 
 
 _ROWS = (
-    # Always with a user namespace, so that root has the same container as other users. Without /sys
-    # no library learns the processor's topology. Bound devices, because a /dev of its own would
-    # need a second user namespace, from which the first one's cannot be joined.
+    # A user namespace is always used, so that root has the same container as other users. Libraries
+    # read the processor's topology from /sys. The devices are bound, because a separate /dev would
+    # need a second user namespace, in which the container cannot be joined.
     Runtime(
         name="bwrap",
         title="bubblewrap",
@@ -325,9 +327,9 @@ _ROWS = (
         ("--user", Expanded('"$(id -u):$(id -g)"')),
         frozenset({ImageKind.STORED}),
     ),
-    # Launcher and ranks are in one sandbox, which has no network: its own stack refuses some
-    # kernels, and the machine's would not be gVisor's. Without the overlay's option files
-    # written inside are seen inside only.
+    # Launcher and ranks are in one sandbox without a network: gVisor's network stack does not work
+    # on some kernels, and the machine's network stack would not be gVisor's. Without the option for
+    # the overlay, files that are written inside would not appear outside.
     Runtime(
         name="runsc",
         title="gVisor (runsc)",
