@@ -109,7 +109,10 @@ def test_one_build_twice_is_said(builds):
     ("arguments", "told"),
     [
         (["--on", "bare", "--build-a", "main"], "add --build-b PATH or KEY=VALUE"),
-        (["--on", "bare", "--build-a", "main", "--build-b", "gone"], "there is no 'gone' here"),
+        (
+            ["--on", "bare", "--build-a", "main", "--build-b", "gone"],
+            "the path 'gone' does not exist",
+        ),
         (["--on", "bare", "--build-a", "mpj=x", "--build-b", "mpi=mpich"], "did you mean 'mpi'"),
         (["--on", "bare", "--on", "a", "--build-a", "main", "--build-b", "change"], "bare, a"),
         (["--on", "bare"], "give --build-a and --build-b"),

@@ -134,7 +134,7 @@ def test_why_not_says_what_a_cause_needs_and_what_came_of_it(bareline, finished)
     assert "no: its ranks do not share cores" in " ".join(said.split())
     wrong = bareline("explain", finished, "--why-not", "clok", code=2).stderr
     bareline("explain", finished, "--why-not", "clock", "--app", "null", code=2)
-    assert "no cause is called 'clok'; did you mean 'clock'? known are " in wrong
+    assert "no cause is called 'clok'; did you mean 'clock'? the known causes are " in wrong
 
 
 @pytest.mark.parametrize(
@@ -187,10 +187,10 @@ def test_a_platform_file_can_be_shown_and_read_again(bareline, place):
     ("arguments", "words"),
     [
         (["run", "nope", "--on", "a"], "no study is named 'nope'"),
-        (["run", "nope.toml", "--on", "a"], "nope.toml: cannot be read"),
-        (["run", "planted.toml"], "no platform is named; add --on"),
+        (["run", "nope.toml", "--on", "a"], "nope.toml: the study file cannot be read"),
+        (["run", "planted.toml"], "no platform is given; add --on"),
         (["run", "planted.toml", "--on", "c"], "no platform is named 'c'"),
-        (["run", "planted.toml", "--on", "a", "--on", "a"], "named twice"),
+        (["run", "planted.toml", "--on", "a", "--on", "a"], "given twice"),
         (["run", "planted.toml", "--on", "a", "--baseline", "b"], "not part of the run"),
         (["run", "planted.toml", "--on", "a", "--out", "."], "not empty"),
         (["run", "planted.toml", "--on", "a", "--out", "/proc/x"], "cannot be written"),

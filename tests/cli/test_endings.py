@@ -24,7 +24,8 @@ def test_what_cannot_be_written_whole_leaves_what_was_there(bareline, place, mon
     before = sorted(place.rglob("*"))
     for verb, name in (("export", "samples.csv"), ("report", "page.html"), ("show", "shown.txt")):
         done = bareline(verb, "r", "--out", name, code=2)
-        assert f"{name}: cannot be written: No space left on device; make room" in done.stderr
+        full = f"{name}: the file cannot be written: No space left on device; make room"
+        assert full in done.stderr
         assert (place / name).read_bytes() == kept[name]
     assert sorted(place.rglob("*")) == before
 

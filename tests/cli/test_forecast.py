@@ -43,7 +43,7 @@ def test_a_program_that_fails_ends_it_with_the_run_that_says_why(bareline, place
     [
         (["--to", "bare", "--", "./app"], "./app"),
         (["--to", "nowhere", "--", "mpirun", "-n", "2", "./app"], "no platform is named 'nowhere'"),
-        (["--to", "bare", "--", "mpirun", "-n", "2", "./app"], "'bare' is named twice"),
+        (["--to", "bare", "--", "mpirun", "-n", "2", "./app"], "'bare' is given twice"),
         (["--to", "b", "--max-age", "soon", "--", "mpirun", "-n", "2", "./app"], "soon"),
         (["--to", "b", "--from", "gone", "--", "app.x"], "gone"),
     ],

@@ -55,7 +55,7 @@ def test_the_refusal_is_an_object_with_json(bareline):
     done = bareline("run", *FEW, "--json", "--quiet", code=2)
     error = json.loads(done.stderr.splitlines()[-1])
     assert error["where"] == "study 'flexible-fabric'"
-    assert "can be judged here, less than a third" in error["error"]
+    assert "can be judged here, which is less than a third" in error["error"]
     assert "--yes" in error["hint"]
 
 

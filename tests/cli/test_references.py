@@ -67,7 +67,7 @@ def test_any_system_an_open_end_and_another_unit(bareline, reference, place):
     [
         ("", "'system': is missing"),
         ("[system]", "contains no reference value"),
-        ("nonsense", "is not TOML"),
+        ("nonsense", "is not valid TOML"),
         ("[[system.a]]\nprobe = 1", "system.a.0.probe"),
         ('[[system.a]]\nprobe="null"\nmetric="time"\nunit="s"\nvalue=nan\nupper=1', "finite"),
         ('[[system.a]]\nprobe="null"\nmetric="time"\nunit="s"\nvalue=1', "neither lower nor upper"),

@@ -58,7 +58,7 @@ def test_dry_run_shows_script_command_and_plan_and_submits_nothing(bareline, pla
 
 def test_a_chain_that_nobody_means_is_refused(bareline, place, slurm):
     said = submit(bareline, "--chain", "101", "--out", "run", code=2).stderr
-    assert "--chain: 101 jobs are too many" in said and "at most 100" in said
+    assert "--chain: a chain of 101 jobs is too long" in said and "at most 100" in said
     assert not slurm.exists() and not (place / "run").exists()
 
 

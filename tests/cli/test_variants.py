@@ -59,7 +59,7 @@ def test_builds_of_the_command_line_take_their_place(bareline, study):
         ([], ["a", "b"], "compared on only one platform, but these are given: a, b"),
         ([("factor = 2.0", "fakctor = 2.0")], ["a"], "did you mean 'factor'"),
         ([("factor = 2.0", "factor = nan")], ["a"], "factor"),
-        ([("factor = 2.0", "command = ['']")], ["a"], "the program has no name"),
+        ([("factor = 2.0", "command = ['']")], ["a"], "the first word of the command is empty"),
         ([("[variant.old]", "[variant.'no name']")], ["a"], "variant"),
         ([("title = \"as it is now\"", "title = 3")], ["a"], "[variant.new], key 'title'"),
         ([("factor = 2.0", ""), ("baseline", "#")], ["a"], "old and new are one variant"),

@@ -378,7 +378,7 @@ def _verdict_condition(text: str, selector: str, likely: str, word: str) -> Fail
         grades = (Grade.CERTAIN, Grade.LIKELY)
     if asked_verdict not in verdicts:
         raise UsageError(
-            f"--fail-if '{text}': no verdict '{likely + word}'",
+            f"--fail-if '{text}': '{likely + word}' is not a verdict",
             hint=f"use one of: {', '.join([*verdicts, *SYNONYMS])}",
         )
     return FailCondition(text, selector, "", "is", 0.0, asked_verdict, grades)

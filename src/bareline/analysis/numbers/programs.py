@@ -258,7 +258,7 @@ def _replayed_terms(shares: Iterable[Mapping[str, Any]], base_s: float) -> Itera
             lo = float(share["lo_s"]) / base_s
             hi = float(share["hi_s"]) / base_s
             if not all(map(isfinite, (extra, lo, hi))):
-                raise ValueError("a share is not finite")
+                raise ValueError("a share of the predicted loss is not a finite number")
             name = REPLAYED_TERMS[share["input"]]
             yield ReplayedTerm(name, extra, lo, hi)
 
