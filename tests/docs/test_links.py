@@ -46,9 +46,7 @@ def test_a_table_is_not_interrupted(page):
     assert [table for table in tables if not head.search(table)] == []
 
 
-@pytest.mark.parametrize(
-    "section", ["tutorial", "how-to", "reference", "method", "decisions", "contributing"]
-)
+@pytest.mark.parametrize("section", ["tutorial", "how-to", "reference", "method", "decisions", "contributing"])
 def test_a_section_lists_its_pages(section):
     folder = ROOT / "docs" / section
     linked = set(_LINK.findall((folder / "README.md").read_text()))

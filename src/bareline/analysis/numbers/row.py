@@ -147,12 +147,9 @@ def _ends(interval: Estimate | None, write: Callable[[float], str], to: str) -> 
 class LostLaunches:
     """The numbers of launches that exceeded a time limit or crashed, of a case on two platforms.
 
-    - `lost`: the number of the platform's launches that exceeded the time limit.
-    - `tried`: the number of the platform's launches that did not crash.
-    - `crashed`: the number of the platform's launches that crashed.
-    - `base_lost`: the number of the baseline's launches that exceeded the time limit.
-    - `base_tried`: the number of the baseline's launches that did not crash.
-    - `base_crashed`: the number of the baseline's launches that crashed.
+    - `lost`, `base_lost`: the number of launches that exceeded the time limit.
+    - `tried`, `base_tried`: the number of launches that did not crash.
+    - `crashed`, `base_crashed`: the number of launches that crashed.
     - `limit_s`: the time limit on the platform that lost more launches; None if it is not known.
     - `by_points`: `limit_s` limits each point, so that a launch left out some points but did end.
     - `took_s`: the median duration of a launch on the other platform; None if no launch ended.
