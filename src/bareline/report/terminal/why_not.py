@@ -21,7 +21,7 @@ _WORDS: Mapping[str | None, str] = {
     CauseStatus.MAY_EXPLAIN: "may explain the loss, or cost nothing",
     CauseStatus.CONTRIBUTES: "explains a part of the loss",
     CauseStatus.DIFFERS: "differs, but its effect was not measured",
-    None: "not a cause",
+    None: "not named as a cause",
 }
 
 
