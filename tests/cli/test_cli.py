@@ -131,10 +131,10 @@ def test_why_not_says_what_a_cause_needs_and_what_came_of_it(bareline, finished)
     assert [(row["kind"], row.get("key")) for row in rows] == [("fact", "library.blas_kernels")]
     said = bareline("explain", finished, "--why-not", "shared cores").stdout
     assert "Shared cores on b, compared with a" in said
-    assert "no: its ranks do not share cores" in " ".join(said.split())
-    wrong = bareline("explain", finished, "--why-not", "clok", code=2).stderr
+    assert "not named as a cause" in " ".join(said.split())
+    wrong = bareline("explain", finished, "--why-not", "clok", code=2)
     bareline("explain", finished, "--why-not", "clock", "--app", "null", code=2)
-    assert "no cause is called 'clok'; did you mean 'clock'? the known causes are " in wrong
+    assert wrong.ended_by("BL-ANALYSIS-161", "clok", "clock")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,6 @@ def cache_folder() -> Path:
     The environment variable ``BARELINE_CACHE`` sets the folder. Without this variable, it is a
     folder in the user's cache.
 
-
     Raises StoreError: the folder cannot be made, or other users may write to it.
     """
     folder = Path(

@@ -26,8 +26,8 @@ _PAIR = ("platform", "baseline")
 def with_caveats(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
     """Return decided rows with a column "caveats", in a fixed order.
 
-    It contains the caveats of both platforms and of the comparison itself. If launches are paired,
-    "dependent" is removed from the caveats of the platforms ("own" and "base").
+    The column contains the caveats of both platforms and of the comparison itself. If launches are
+    paired, "dependent" is removed from the caveats of the platforms ("own" and "base").
     """
     # In common blocks only a dependence between differences matters, and the pair records it.
     sides = pl.col("own", "base")

@@ -243,7 +243,7 @@ class Finding:
     def weight(self) -> float:
         """The size of the difference, for sorting.
 
-        The mean's if the mean decides, else the worst point's.
+        This is the size of the mean if the mean decides, else of the worst point.
         """
         if self.by_mean and self.mean is not None:
             ratio = self.mean.ratio.value

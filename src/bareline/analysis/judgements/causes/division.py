@@ -149,8 +149,8 @@ class _PossibleFact:
     def _least(self) -> float:
         """The smallest part of the term that the fact may explain.
 
-        If the fact's cost is larger than the measured term, this is the term's estimate, not its
-        upper bound.
+        If the fact's cost is larger than the measured term, the smallest part is the term's
+        estimate, not the term's upper bound.
         """
         whole = self.measured.share
         least = 0.0

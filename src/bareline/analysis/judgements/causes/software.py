@@ -105,7 +105,7 @@ def _time_s(point: Row, size: int) -> float | None:
 
 
 def file_system(case: LossCase) -> Cause | NoCause:
-    """Judge whether the file system is a different one."""
+    """Judge whether the file systems of the two platforms differ."""
     name = file_system_name(case.facts)
     base_name = file_system_name(case.baseline_facts)
     if name == base_name:

@@ -270,7 +270,7 @@ def _figures(explanation: Explanation, cause: Cause) -> str:
         return ""
     share = explanation.amount(cause.share)
     extra = explanation.amount(explanation.extra)
-    figures = f"{share} of {extra}"
+    figures = f"{share} of {extra} extra time"
     others = []
     for other in explanation.sized:
         if other is not cause:

@@ -496,7 +496,7 @@ def _ours(manifests: list[Any], place: str) -> tuple[Any, str]:
 
 
 def _blob(described: Any, place: str) -> str:
-    """Return the name of the archive member whose digest a description contains."""
+    """Return the name of the archive member that a description identifies by its digest."""
     digest = text_at(table_at(described, place).get("digest"), f"{place}.digest")
     algorithm, _, value = digest.partition(":")
     if _DIGESTS.get(algorithm) != len(value) or not re.fullmatch(r"[0-9a-f]+", value):
