@@ -121,7 +121,7 @@ class Allocations:
     # In use ------------------------------------------------------------------------------------
 
     def ready(self, trial: Trial) -> Allocation | Failed:
-        """Start the platform of a trial, suspend all others, and return it or the failure."""
+        """Start the platform of a trial, suspend other platforms; return it or its failure."""
         name = trial.platform
         epoch = self._epoch(name, trial.block)
         if name in self._current and self._must_end(name, epoch):

@@ -102,7 +102,7 @@ def _without_platforms(
 ) -> tuple[Study, list[str]]:
     """Refuse a study whose roles all have no platform, unless `anyway`; otherwise return it.
 
-    Parameters and result are the same as those of `cast_study`.
+    Parameters and result are the same as in `cast_study`.
     """
     left = _open_roles(study)
     if _compares_nothing(study) and not anyway:

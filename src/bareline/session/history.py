@@ -50,8 +50,7 @@ class History:
     """The records of a run, and their consequences for the rest of the plan.
 
     - `exact`: simulated platforms, on which a repeated trial has the same values.
-    - `control`: the baseline under a second name. Its cases end together with those of the
-      baseline.
+    - `control`: the baseline under a second name, whose cases end together with the baseline's.
     - `answered`: returns at a planned look whether the run's records answer its question.
     """
 
@@ -111,10 +110,7 @@ class History:
         return self._cells[trial.case][trial.platform]
 
     def spent(self, record: Record) -> None:
-        """Add the duration of a launch to the time that its block has used.
-
-        Call this directly for a launch that is repeated, because its record is not added.
-        """
+        """Add the duration of a launch, even of one that is repeated, to the time of its block."""
         self._spent_s[record.trial.block] += record.duration_s
 
     @property
@@ -151,8 +147,8 @@ class History:
     def unneeded(self, trial: Trial) -> str:
         """Return why a trial is no longer needed; empty if it is needed.
 
-        If its precision, time budget or look ends a case, the case ends on all platforms at once,
-        so that its blocks stay complete. Of trials that repeat exactly, only the first is needed.
+        Precision, time budget and looks end a case on all platforms at once, so that its blocks
+        stay complete. Of trials that repeat exactly, only the first is needed.
         """
         cell = self._cell_of(trial)
         if trial.platform in self._exact and cell.measured_before(trial.block):
@@ -191,8 +187,7 @@ class History:
     def _meets_emulation(self, trial: Trial, emulates: Emulates) -> bool:
         """Return whether an emulated processor would be compared with a real one.
 
-        The baseline has a real processor. The result is also true for a trial of the baseline or
-        its control if all other platforms with this case have emulated processors.
+        Also true for the baseline and its control, if every other platform of the case emulates.
         """
         if self._baseline is None or emulates(self._baseline) is not False:
             return False
@@ -250,10 +245,7 @@ class History:
         return ""
 
     def budgets(self, trial: Trial) -> float:
-        """Return the factor by which a case's time budget is longer than declared.
-
-        The factor grows 4 times with each block that exceeded the budget, up to 64.
-        """
+        """Return the factor of a case's time budget: 4 times more after each block beyond it."""
         short: set[int] = set()
         for cell in self._cells[trial.case].values():
             for record in cell.before(trial.block):
@@ -313,9 +305,7 @@ class History:
         return [trial for trial in trials if not self._meets_emulation(trial, emulates)]
 
     def _later_block(self, trials: Sequence[Trial], mean_s: float) -> _LaterBlock:
-        """Return the mean of the later blocks, which repeat these trials.
-
-        A case that has launches in only some of the later blocks counts with their share.
+        """Return the mean of the later blocks, of which only some may repeat a trial.
 
         - `mean_s`: the time of a trial whose case has no record yet.
         """
@@ -334,8 +324,7 @@ class History:
     ) -> tuple[int, int]:
         """Estimate how many blocks follow a block that still has `left_s` to run.
 
-        The first number counts blocks that take `whole_s`. The second number counts the blocks
-        after them, which take `less_s` because they leave out emulated processors.
+        First come blocks that take `whole_s`, then blocks without emulation that take `less_s`.
         """
         planned = self._study.launches - block - 1
         whole = min(planned, max(0, self._study.emulated_launches - block - 1))
