@@ -1,7 +1,7 @@
 """The probes of ``iobench_mpi``, on files of all ranks: parallel access and metadata.
 
-The patterns of access are those of IOR. The phases of metadata are those of mdtest, which comes
-with IOR. The descriptions of the parameters name the corresponding options of IOR and mdtest. A
+The patterns of access are IOR's. The phases of metadata are mdtest's, which comes with IOR. The
+descriptions of the parameters name the corresponding options of IOR and mdtest. A
 time begins with the first rank's start, ends with the last rank's end, and includes opening, all
 calls, fsync and closing, as in IOR. Rates are decimal (MB/s), whereas IOR prints MiB/s. A phase
 begins when all ranks have ended the previous phase.

@@ -66,8 +66,7 @@ class MpiParams:
     def sizes(self, smallest: int = 0) -> list[int]:
         """Return the message sizes in bytes of a benchmark, none below its smallest size.
 
-        The program leaves out those of `sizes_bytes` that are smaller, and lists them in its
-        output.
+        The program leaves out smaller values of `sizes_bytes`, and lists them in its output.
         """
         if self.sizes_bytes:
             return [*map(int, self.sizes_bytes.split(","))]

@@ -71,7 +71,7 @@ class Nuttcp(Probe[NuttcpParams]):
 def _declared_samples(
     values: Mapping[str, float], metrics: Mapping[str, Metric]
 ) -> tuple[Sample, ...]:
-    """Return those of a tool's values that are metrics of the probe."""
+    """Return a tool's values, except the values that are not metrics of the probe."""
     return tuple(Sample(name, value) for name, value in values.items() if name in metrics)
 
 
