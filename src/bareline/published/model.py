@@ -143,7 +143,10 @@ class PublishedPlatform(_Placed):
 
 
 class Likewise(_Table):
-    """A ``[[benchmark.also]]``: another probe that measures the same benchmark if run with `at`."""
+    """A ``[[benchmark.also]]``: another probe that measures the same benchmark.
+
+    - `at`: the conditions under which the probe measures it.
+    """
 
     probe: str
     metrics: dict[str, str]
