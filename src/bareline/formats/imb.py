@@ -98,8 +98,8 @@ _OPTIONS: Mapping[str, tuple[str, frozenset[str]]] = {
     "mem_alloc_type": ("", frozenset()),
 }
 _OPTION = re.compile(r"-[A-Za-z][\w-]*")
-#: Options that do not belong to a case: the sections print their values, or they define repetitions,
-#: times or paths.
+#: Options that do not belong to a case: the sections print their values, or they define
+#: repetitions, times or paths.
 _LABELS = frozenset(
     (
         *("npmin", "multi", "map", "msglen", "msglog", "iter", "iter_policy", "time", "mem"),
