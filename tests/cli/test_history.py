@@ -126,7 +126,7 @@ def test_acceptances_lead_nowhere_else(bareline, nights):
     Path("elsewhere").write_text("")
     Path("nights", ACCEPTED_FILE).symlink_to(Path("elsewhere").absolute())
     line = ("trend", "nights", "--accept", "n12", "--reason", "x")
-    assert bareline(*line, code=2).ended_by("BL-STORE-269")
+    assert bareline(*line, code=2).ended_by("BL-STORE-271")
     assert Path("elsewhere").read_text() == ""
     Path("nights", ACCEPTED_FILE).unlink()
     Path("nights", ACCEPTED_FILE).write_text('{"run": 3}\n')

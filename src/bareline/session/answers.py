@@ -104,7 +104,7 @@ class Answers:
         if self.lost:
             most = f": {max(self.lost, key=lambda lost: lost.claims)}"
         return UsageError(
-            f"only {self.claims} of {count(self.of, 'claim')} of {source} can be judged here,"
+            f"{self.claims} of {count(self.of, 'claim')} of {source} can be judged here,"
             " which is less than "
             f"a third{most}",
             where=f"study '{study}'",
