@@ -60,7 +60,13 @@ def profile(
     ] = None,
     wait: Annotated[
         int | None,
-        option("--wait", "S", "Longest wait for a rank (20; at the end 600).", min=1, max=1000000),
+        option(
+            "--wait",
+            "S",
+            "Longest wait for a rank in seconds (20; at the end 600).",
+            min=1,
+            max=1000000,
+        ),
     ] = None,
 ) -> None:
     """Run an MPI program and write a profile of its MPI calls; its exit code is kept."""
