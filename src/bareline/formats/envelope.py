@@ -51,9 +51,8 @@ class TooLarge(Exception):
 def unpacked(data: bytes, most_bytes: int) -> bytes:
     """Return the content of a compressed file, or the data itself if it is not compressed.
 
-    Raises TooLarge: the content is larger than `most_bytes`; no more is decompressed.
-    Raises ParseError: the compressed file is damaged or incomplete, or its format is not supported
-    here.
+    Raises TooLarge: the content is larger than `most_bytes`; decompression stops at this size.
+    Raises ParseError: the compressed file is damaged or incomplete, or its format is not supported.
     """
     name = next((name for magic, name in _PACKED.items() if data.startswith(magic)), None)
     if name is None:
@@ -226,8 +225,8 @@ _STYLES = (
 def without_labels(text: str, recognised: Callable[[str], bool]) -> str:
     """Return a text without the labels that a launcher put before its lines.
 
-    - `recognised`: whether a text contains an output of a known format. Labels are only removed if
-      the text without labels contains an output of a known format.
+    - `recognised`: returns whether a text contains an output of a known format. Labels are only
+      removed if the text without labels contains such an output.
 
     The lines of each rank are grouped together. A line without a label stays after the line that
     precedes it.
@@ -245,7 +244,7 @@ def without_labels(text: str, recognised: Callable[[str], bool]) -> str:
 def _label_ends(
     style: _LabelStyle, lines: Sequence[str], labels: Sequence[re.Match[str] | None]
 ) -> list[int]:
-    """Return the position after each line's label and blank; -1 for a line without label."""
+    """Return for each line the position after its label and the blank; -1 without a label."""
     blank = style.perhaps_blank and _all_begin_with_blank(lines, labels)
     ends = []
     for label in labels:

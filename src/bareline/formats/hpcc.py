@@ -199,7 +199,10 @@ def facts(text: str) -> Mapping[str, Scalar]:
 
 
 def _other_systems(values: Mapping[str, str], text: str) -> Iterable[Reading]:
-    """Yield HPL's systems except the last one; none if the summary lost which is the last."""
+    """Yield HPL's systems, except the system that the summary reports.
+
+    If the summary does not contain the parameters of its system, yield nothing.
+    """
     if not all(key in values for key in _GROUPS[0].params.values()):
         return
     section = _HPL.search(text)
@@ -224,7 +227,7 @@ def _world(values: Mapping[str, str]) -> int:
 
 
 def _starts(text: str) -> Sequence[int]:
-    """Return the offsets of launches; an output without its head begins at its summary."""
+    """Return the offsets of the heads of outputs; without any head, of the summaries."""
     heads = [match.start() for match in HEAD.finditer(text)]
     return heads or [match.start() for match in _SUMMARY_BEGIN.finditer(text)]
 

@@ -79,7 +79,10 @@ class _Solution:
 
 
 def read(text: str, *, end: str = _END) -> Iterable[Reading]:
-    """Return the trials of the lines of results; equal cases of a launch become one median."""
+    """Return the trials of the lines of results; a launch's lines of the same case are one trial.
+
+    The values of this trial are medians.
+    """
     cases: dict[tuple[str, ...], list[_Result]] = {}
     for result in _results(text):
         cases.setdefault(tuple(result.fields[:5]), []).append(result)
@@ -160,7 +163,10 @@ def _check(result: _Result, text: str) -> _Solution:
 
 
 def _solution(order: int, time_s: Rounded, gflops: Rounded, where: str) -> _Solution:
-    """Return rate and time of a system; raises ParseError: they contradict its order."""
+    """Return rate and time of a system.
+
+    Raises ParseError: rate and time contradict the order of the system.
+    """
     if gflops.value <= 0:
         raise ParseError(f"{where}: a rate of 0 is not a valid measurement")
     needed = operations(order)
@@ -206,7 +212,8 @@ def _starts(text: str) -> Sequence[int]:
 def _hpcc_without_title(text: str) -> list[tuple[int, int]]:
     """Return start and end of each HPC Challenge output that has lost its title.
 
-    The sections and the last line identify the output; a line of ``#`` ends its head.
+    Such an output is recognised by its sections and its last line. It begins at the last line of
+    ``#`` before the first section; without such a line, at the end of the previous output.
     """
     spans = []
     previous_end = 0

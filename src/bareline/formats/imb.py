@@ -1,8 +1,9 @@
 """The reader of the Intel MPI Benchmarks, 3.2 to 2021: IMB-MPI1, -NBC, -EXT, -RMA, -IO and -P2P.
 
-One launch runs several benchmarks, each with several numbers of processes. Each such section is a
-separate trial, so that an incomplete last section only affects itself. A section in which further
-processes wait is named ``imb.NAME.subset``, because its few processes probably share a node.
+One launch runs several benchmarks, each with several numbers of processes. The output has a section
+for each benchmark and number of processes. Each section is a separate trial, so that an incomplete
+last section does not affect the other sections. A section in which further processes wait is named
+``imb.NAME.subset``, because its few processes probably share a node.
 
 References
 ----------
@@ -176,7 +177,7 @@ def _parts(text: str) -> list[_Part]:
 
 
 def _check_end(text: str, last: _Part) -> None:
-    """Record in the last section how the launch ended."""
+    """Record in the last section an error with which the launch ended."""
     try:
         check_last_line(text)
         if END in text:  # the launch ended; another one may have died
@@ -235,7 +236,7 @@ def _params(name: str, options: Mapping[str, str]) -> dict[str, Scalar]:
 
 
 def _year(text: str) -> int:
-    """Return the year or number of the version; a recent one if the output has none."""
+    """Return the year or number of the version; 2018 if the output has no version."""
     match = TITLE.search(text)
     return int(match["version"].partition(".")[0].split()[0]) if match else DECIMAL_SINCE
 
@@ -243,8 +244,9 @@ def _year(text: str) -> int:
 def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended: bool) -> str:
     """Return the error in the sequence of sections, or "".
 
-    Every section has the same total of running and waiting processes. Benchmarks come in the order
-    of the list, each with numbers of processes that double until all run.
+    Every section has the same total of running and waiting processes. Benchmarks are in the order
+    of the list. The number of processes doubles from section to section of a benchmark, until all
+    processes run.
     """
     worlds = {part.ranks + part.idle for part in parts if part.ranks}
     if len(worlds) > 1:
@@ -260,7 +262,7 @@ def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended
 
 
 def _without_repeats(values: Iterable[T]) -> list[T]:
-    """Return the values without repetitions of the previous value."""
+    """Return the values, except each value that is equal to the previous value."""
     return [value for value, _ in groupby(values)]
 
 

@@ -75,7 +75,7 @@ _METRICS: Mapping[str, Metric] = {
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Return the trials of every test of a launch; a summary of all tests follows the last one."""
+    """Return the trials of every test of a launch; after the last test, IOR prints a summary."""
     tests = split_before(_TEST, text)
     if len(tests) > 1 and not _TEST.search(tests[0]):
         tests[:2] = [tests[0] + tests[1]]
@@ -217,7 +217,7 @@ def _samples(
 def _bandwidths(
     rows: Iterable[Mapping[str, str]], options: Mapping[str, str], text: str
 ) -> list[Rounded]:
-    """Return the bandwidth of each row in MiB/s, after a check with its time."""
+    """Return the bandwidth of each row in MiB/s, and check that it agrees with the row's time."""
     amounts = _amounts(options, text)
     # Stonewalling ends a test before all is moved: only the summary has the real amount.
     stonewalled = int(options.get("stonewallingTime", "0") or 0) > 0
@@ -255,7 +255,7 @@ def _amounts(options: Mapping[str, str], text: str) -> list[Rounded]:
 
 
 def _agree(bandwidth: Rounded, time_s: Rounded, amounts: Iterable[Rounded]) -> bool:
-    """Whether a row's bandwidth in MiB/s and its time give one of the amounts."""
+    """Return whether a row's bandwidth in MiB/s times its time is one of the amounts."""
     moved_bytes = bandwidth.value * _MIB * time_s.value
     off_share = bandwidth.off_share + time_s.off_share + 1e-3
     return any(

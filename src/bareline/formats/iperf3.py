@@ -41,7 +41,10 @@ class _Sum(JsonModel):
     end: Amount
 
     def check(self, subject: str) -> float:
-        """Return the rate in bit/s until the receiver's last byte; "seconds" ends before that."""
+        """Return the rate in bit/s until the receiver's last byte.
+
+        The rate must agree with the key "end". The time in "seconds" is shorter.
+        """
         check_quotient(self.bits_per_second, 8 * self.bytes, self.end, subject)
         return self.bits_per_second
 
@@ -97,7 +100,10 @@ class _Rate(JsonModel):
 
 
 class _Interval(JsonModel):
-    """An interval; only its sum is read, because iperf3 until 3.1 printed -nan for streams."""
+    """An interval.
+
+    Only the sum over streams is read, because iperf3 until 3.1 printed -nan for single streams.
+    """
 
     sum: _Rate
 

@@ -162,7 +162,7 @@ def _summary_rows(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _row(line: str) -> tuple[str, float | None]:
-    """Return operation and mean rate of a row; None instead of a rate without statistics.
+    """Return operation and mean rate of a row; the rate is None if the row contains "NA".
 
     With one iteration, mdtest 3.3 and later prints maximum, minimum and spread over the tasks.
     """

@@ -243,8 +243,8 @@ def _samples(
 def _check_share(summary: NpbSummary, rate_mops: float, unit: str, number: int | None) -> None:
     """Check that the total Mop/s agree with the rate of a process or thread.
 
-    Raises ParseError: the rates contradict each other, or the rate of a process or thread, or their
-    number, is missing.
+    Raises ParseError: the rates contradict each other, the rate of a process or thread is missing,
+    or the number of processes or threads is missing.
     """
     name = f"Mop/s/{unit}"
     if number is None:

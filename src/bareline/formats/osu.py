@@ -172,7 +172,7 @@ def _blocks(text: str, program: OsuProgram, accelerator: str | None) -> Iterator
 
 
 def _is_begun(block: _Block, params: Mapping[str, Scalar]) -> bool:
-    """Return whether a block has rows, or settings that differ from the next ones."""
+    """Return whether a block has rows, or other settings than `params`."""
     return any(is_row(line.text) for line in block.lines) or block.params != params
 
 
@@ -275,7 +275,10 @@ def _columns(block: _Block, left_out: list[Omission]) -> list[str]:
 
 
 def _spaced_titles(block: _Block, header: str) -> list[str]:
-    """Return column titles that are separated by two blanks; empty unless they fit the rows."""
+    """Return column titles that are separated by at least two blanks.
+
+    Return an empty list if no title is known, or if the number of columns differs.
+    """
     titles = re.split(r"\s{2,}", header.lstrip("# ").rstrip())
     widths = {len(line.text.split()) for line in block.lines if is_row(line.text)}
     recognised = any(_HEADER.fullmatch(title) for title in titles)

@@ -123,7 +123,7 @@ class Reading:
         return self.outcome.samples
 
     def case(self, ranks: int | None = None) -> Case:
-        """Return the case in which trials are compared.
+        """Return the case of the measurement; only trials of the same case are compared.
 
         - `ranks`: number of ranks, if the output does not contain it.
         """
@@ -132,7 +132,7 @@ class Reading:
         return Case(probe=self.probe, params=params, ranks=used_ranks, threads=self.threads)
 
     def declaration(self) -> dict[str, Any]:
-        """Return the declaration of the probe for an analysis, as in the header of a run."""
+        """Return the declaration of the probe, in the form in which a run stores declarations."""
         return {
             "layer": self.layer.value,
             "title": cleaned(self.title),

@@ -239,7 +239,7 @@ def _logged(text: str) -> Sequence[Check]:
 
 
 def _fields(part: str) -> dict[str, str]:
-    """Return the fields of a line of a log by the titles before it."""
+    """Return the fields of a line of a log, by title; the titles precede the line."""
     lines = part.splitlines()
     titles = lines[0].split("|")
     fields = lines[-1].split("|")

@@ -2,8 +2,8 @@
 
 ``mpiplace`` is not a probe, because it measures nothing. It is launched in addition to the trials,
 so that libraries can print their choices without slowing down a trial. The patterns of these lines
-come from outputs of Open MPI 4.1, MPICH 4.0 and UCX 1.13, and for libfabric's providers in MPICH
-and Intel MPI from the documentation.
+were written from outputs of Open MPI 4.1, MPICH 4.0 and UCX 1.13. Only the pattern of libfabric's
+providers, which MPICH and Intel MPI print, was written from the documentation.
 """
 
 from __future__ import annotations
@@ -58,10 +58,12 @@ class Rank:
     """The node, processors and memory domains of a rank.
 
     - `node`: number of the rank's node, which is the number of the first rank on the node.
-    - `cpus`, `packages`, `numa`: hardware threads that the rank may use, and the sockets and NUMA
-      domains of these threads.
-    - `cores`: number of cores of these threads; 0 if unknown.
-    - `machine_packages`, `machine_numa`: number of sockets and NUMA domains of the node.
+    - `cpus`: hardware threads that the rank may use.
+    - `packages`: sockets of these hardware threads.
+    - `numa`: NUMA domains of these hardware threads.
+    - `cores`: number of cores of these hardware threads; 0 if unknown.
+    - `machine_packages`: number of sockets of the node.
+    - `machine_numa`: number of NUMA domains of the node.
     """
 
     node: int
@@ -75,14 +77,15 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The observations of a job.
+    """The observations of a job of ``mpiplace``.
 
-    - `jobs`: number of separate MPI jobs; more than one if the library does not belong to the
-      launcher.
-    - `built_with`, `library`: title and version of the library that the program was compiled for,
-      and of the library that it ran with; "" if unknown.
+    - `jobs`: number of separate MPI jobs; more than one if the MPI library does not belong to the
+      launcher, so that each process runs as a job.
+    - `built_with`: title and version of the MPI library that the program was compiled for; "" if
+      unknown.
+    - `library`: title and version of the MPI library that the program ran with; "" if unknown.
     - `carriers`: the transports of messages, in the library's words: ``UCX tcp/eth0``.
-    - `compiled`: facts of how the program was compiled.
+    - `compiled`: compilers and flags of the program, as facts.
     """
 
     jobs: int

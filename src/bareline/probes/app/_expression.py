@@ -33,9 +33,11 @@ _FUNCTIONS: Mapping[str, Callable[[list[float]], float]] = {
 
 
 class Condition:
-    """A condition of numbers, names, + - * /, abs, min, max, comparisons, ``and``, ``or``.
+    """A condition that consists of numbers, names, operators and functions.
 
-    Raises ValueError: the text is not a condition of these parts.
+    The operators are + - * /, comparisons, ``and`` and ``or``; the functions are abs, min and max.
+
+    Raises ValueError: the text is not such a condition.
     """
 
     def __init__(self, text: str) -> None:

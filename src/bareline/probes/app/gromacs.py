@@ -1,8 +1,8 @@
 """The probe of GROMACS: liquid water, molecular dynamics with long-range forces.
 
 The code is Debian's unchanged package ``gromacs``, built with Open MPI and with threads. GROMACS
-itself fills a box with water molecules of the SPC/E model. The particle-mesh Ewald sum does a
-Fourier transform over all ranks in every step.
+itself fills a box with water molecules of the SPC/E model. In every step, the particle-mesh Ewald
+sum needs a Fourier transform over all ranks.
 
 References
 ----------

@@ -1,8 +1,8 @@
 """The probe of OpenFOAM: the flow in a cavity under a moving lid, by finite volumes.
 
 The code is Debian's unchanged package ``openfoam``, built with Open MPI. Its numerical method is
-unstructured finite volumes, as in USM3D: ranks exchange data with neighbouring parts of the mesh,
-and preconditioned conjugate gradients need many small sums over all ranks.
+finite volumes on an unstructured mesh. Ranks exchange data with neighbouring parts of the mesh.
+Preconditioned conjugate gradients need many small sums over all ranks.
 
 References
 ----------

@@ -36,9 +36,9 @@ class NoiseParams:
     """Parameters of the noise measurement.
 
     - `quantum_s`: duration of the work without disturbance.
-    - `duration_s`: duration of all repetitions. Regular disturbances are searched in bins of two
-      quanta: the longest visible period fits a few times into this duration, the shortest is two
-      bins.
+    - `duration_s`: duration of all repetitions. Regular disturbances are searched in the lost time
+      per bin of two quanta. The longest visible period fits a few times into this duration; the
+      shortest visible period is two bins.
     - `mode`: "single" uses one core, "star" all cores at the same time.
     """
 
@@ -59,7 +59,10 @@ class NoiseParams:
 
 
 class Noise(Nodebench[NoiseParams]):
-    """The probe of durations of equal work: lost share, jitter, stolen time, periodic losses."""
+    """The probe of the durations of equal work.
+
+    Its metrics are the lost share of the time, jitter, stolen time, and periodic losses.
+    """
 
     name: ClassVar[str] = "compute.noise"
     layer: ClassVar[Layer] = Layer.COMPUTE
@@ -138,7 +141,7 @@ class Disturbance:
     - `frequency_hz`: frequency of the disturbance; 0 if the series is constant.
     - `share`: part of the series' variance that the disturbance explains, from 0 to 1. In pure
       random noise, the strongest comb has a few percent.
-    - `spectrum`: upper end of each band in Hz, and the band's part of the variance.
+    - `spectrum`: for each band, its upper end in Hz and its part of the variance.
     """
 
     frequency_hz: float
@@ -175,7 +178,7 @@ def find_period(series: Sequence[float], step_s: float) -> Disturbance:
 
 
 def _combs(power: Any) -> tuple[Any, Any]:
-    """Return the fundamental lines, and the part of the variance that each comb explains."""
+    """Return the combs' fundamentals, as line numbers, and each comb's part of the variance."""
     import numpy as np
 
     last = power.size - 1
