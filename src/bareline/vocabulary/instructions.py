@@ -91,7 +91,7 @@ def kernel_set(flags: Collection[str]) -> KernelSet:
     return next(row for row in KERNEL_SETS if row.flags <= set(flags))
 
 
-#: The fact about the kernels of OpenBLAS. A program that is linked with OpenBLAS reports it, because
+#: The fact about the kernels of OpenBLAS. A program that is linked with OpenBLAS reports it, as
 #: the library chooses its kernels in the process, by the processor and the environment.
 BLAS_KERNELS = "library.blas_kernels"
 
