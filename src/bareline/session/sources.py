@@ -194,7 +194,9 @@ class Sources:
             return _LOOKS[source.kind](source, ask, install, to.requires)
         except _NotThereError as error:
             hint = error.hint or _NEXT[source.kind]
-            return ToolMissing(f"{source.name}: {error}", where=spec.name, hint=hint)
+            missing = ToolMissing(f"{source.name}: {error}", where=spec.name, hint=hint)
+            missing.__cause__ = error  # its code names the problem
+            return missing
 
 
 class _NotThereError(Exception):
