@@ -126,7 +126,7 @@ def test_acceptances_lead_nowhere_else(bareline, nights):
     Path("elsewhere").write_text("")
     Path("nights", ACCEPTED_FILE).symlink_to(Path("elsewhere").absolute())
     line = ("trend", "nights", "--accept", "n12", "--reason", "x")
-    assert bareline(*line, code=2).ended_by("BL-STORE-269")
+    assert bareline(*line, code=2).ended_by("BL-STORE-271")
     assert Path("elsewhere").read_text() == ""
     Path("nights", ACCEPTED_FILE).unlink()
     Path("nights", ACCEPTED_FILE).write_text('{"run": 3}\n')
@@ -210,7 +210,7 @@ def test_broken_nights_are_listed_and_left_out(bareline, nights):
     assert "left out: 2 more runs" in said
     assert "plots" not in said and "pipe" not in said
     odd = bareline("trend", "nights/n13", "nights/n14", "nights/n00", "nights/n01").stdout
-    assert "left out: nights/n14: run.toml is damaged: is a symbolic link" in odd
+    assert "left out: nights/n14: run.toml is damaged: the path is a symbolic link" in odd
     only = bareline("trend", "nights/n02", "nights/n05", code=2).stderr
     assert "none of 2 runs can be a part of a history" in only
 

@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-
 #: The begin of a reference value, without its value and its bounds.
 _ROW = '[[system.a]]\nprobe="null"\nmetric="time"\nunit="s"\n'
 

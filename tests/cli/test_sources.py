@@ -164,7 +164,7 @@ def test_another_build_elsewhere_is_a_difference_of_the_platforms(spack, barelin
 def test_what_is_missing_is_installed_only_when_asked(spack, measured, refused):
     (spack / "to-come").write_text((spack / "found").read_text())
     (spack / "found").unlink()
-    refused('"spack:tiny@1.0"', "BL-SESSION-406", "bare: spack:tiny@1.0: ", "install_s")
+    refused('"spack:tiny@1.0"', "BL-SESSION-406", "bare: ", "'spack:tiny@1.0'", "install_s")
     assert "install" not in (spack / "seen").read_text().split()
     record, facts, _ = measured('{ name = "spack:tiny@1.0", install_s = 60 }')
     assert record["status"] == "measured" and facts["from.app.tiny.hash"] == HASH

@@ -64,4 +64,4 @@ def test_without_a_step_or_with_few_runs_nothing_is_said(nightly):
     few = bareline("trend", *[f"nights/0{night}" for night in range(3)]).stdout
     assert "8 runs are needed to decide" in few
     assert bareline("trend", "nights/00", code=2).ended_by("BL-ANALYSIS-284")
-    assert bareline("trend", "nowhere", code=2).ended_by("BL-STORE-269")
+    assert bareline("trend", "nowhere", code=2).ended_by("BL-STORE-980")

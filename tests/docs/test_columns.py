@@ -1,6 +1,7 @@
 """The tables of columns in the reference are those of the rows' declarations."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +24,7 @@ def test_tables_are_written_from_the_declarations():
 
 def test_a_column_has_its_type_and_what_its_docstring_says_of_it():
     table = _columns().tables("compare")
-    assert "| `lost`, `tried`, `base_lost`, `base_tried` | integer | how many exceeded it" in table
-    assert "| `p_adjusted` | number or null | p-value adjusted for the false discovery rate" in table
+    assert re.search(r"\| `(\w+`, `)*base_tried` \| integer \| [^|]*launches", table)
+    assert re.search(r"\| `p_adjusted` \| number or null \| [^|]*false discovery rate", table)
     kinds = _columns().tables("explain")
     assert kinds.count("| column | type | meaning |") == 5 and "`class`, `title`" in kinds

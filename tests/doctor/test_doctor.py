@@ -391,11 +391,11 @@ def test_container_runtimes_are_told_one_by_one_and_those_that_are_not_here_toge
     monkeypatch.setenv("PATH", f"{tmp_path}:/nonexistent")
     bubblewrap, podman, docker, others = runtimes()
     assert (bubblewrap.name, bubblewrap.status) == ("bubblewrap", Health.WARN)
-    assert "makes no container: no right" in bubblewrap.detail
+    assert "cannot make a container here: no right" in bubblewrap.detail
     assert (podman.name, podman.status) == ("Podman", Health.OK)
     assert podman.detail.startswith("4.3.1 ")
     assert docker.status is Health.WARN
-    assert docker.detail == "makes no container: docker: Cannot connect to the daemon."
+    assert docker.detail == "cannot make a container here: docker: Cannot connect to the daemon."
     assert "start the machine's daemon" in docker.hint
     assert "Apptainer" in others.detail and "Podman" not in others.detail
 

@@ -136,14 +136,14 @@ def test_a_file_that_nobody_asked_for_ends_its_own_trial(run_with, tmp_path, nam
     lie = {"kind": "more", "word": "file", "other": "file", "value": f"{name} Zm9v"}
     done, run = run_with(lie)
     outcome = outcomes(run)
-    assert isinstance(outcome, Failed) and "without a request" in outcome.reason
+    assert isinstance(outcome, Failed) and "which was not requested" in outcome.reason
     assert done.returncode == 3
     assert not list(tmp_path.rglob("evil*"))
 
 
 def test_a_file_that_is_not_whole_is_no_result(run_with):
     _, run = run_with({"kind": "instead", "word": "file", "value": "result.txt Zm9v!!!"})
-    assert "arrived incomplete" in outcomes(run).reason
+    assert "did not arrive completely" in outcomes(run).reason
 
 
 @pytest.mark.parametrize(

@@ -753,27 +753,27 @@ def ipm_with(old, new):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "reason"),
+    ("old", "new", "code"),
     [
-        ("wallclock : 85.36", "wallclock : 85.63", "differs from that of the table"),
-        ("%comm     : 16.02", "%comm     : 61.02", "contradicts the times"),
-        ("8 on 2 nodes", "7 on 2 nodes", "not that of 7 ranks"),
-        ("     682.59        85.32", "     682.59        58.32", "not between min and max"),
-        ("     682.59        85.32", "     ******        85.32", "not a number"),
-        ("# command   :", "# comand    :", "lines are missing"),
-        ("#" * 67, "#", "a table has no end"),
+        ("wallclock : 85.36", "wallclock : 85.63", "BL-FORMATS-141"),
+        ("%comm     : 16.02", "%comm     : 61.02", "BL-FORMATS-168"),
+        ("8 on 2 nodes", "7 on 2 nodes", "BL-FORMATS-669"),
+        ("     682.59        85.32", "     682.59        58.32", "BL-FORMATS-860"),
+        ("     682.59        85.32", "     ******        85.32", "BL-FORMATS-890"),
+        ("# command   :", "# comand    :", "BL-FORMATS-109"),
+        ("#" * 67, "#", "BL-FORMATS-941"),
     ],
 )
-def test_doubtful_ipm_banners_fail_with_a_reason(old, new, reason):
+def test_doubtful_ipm_banners_fail_with_a_reason(old, new, code):
     trial = ipm_with(old, new)
     assert isinstance(trial.outcome, Failed)
-    assert reason in trial.outcome.reason
+    assert trial.outcome.code == code
 
 
 def test_a_damaged_row_of_an_ipm_banner_costs_itself():
     text = (DATA / "spoiled" / "ipm.v2_row.out").read_text()
     (found,) = read_text(text, Path("ipm"))
-    assert "line 21: MPI_Waitall: the share contradicts the times" in map(str, found.left_out)
+    assert any(str(lost).startswith("line 21: MPI_Waitall: ") for lost in found.left_out)
     assert values(found.imported, call="MPI_Isend") == {"call_time": 5.21 / 8}
     assert not values(found.imported, call="MPI_Waitall")
 
@@ -820,22 +820,22 @@ def mpip_with(old, new):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "reason"),
+    ("old", "new", "code"),
     [
-        ("   1       34.5", "   1       43.5", "MPI% contradicts"),
-        ("   *        138", "   *        183", "MPI% contradicts"),
-        ("   1       34.5", "   2       34.5", "does not list each rank"),
-        ("@ Command", "@ Comand", "names no command"),
-        (": 3 node2", ": 4 node2", "tasks are assigned"),
-        ("   0       34.5", "   0          0", "AppTime is 0"),
-        ("End of Report", "End of Rep", "truncated"),
-        ("@--- Callsites: 4", "@--- MPI Time (seconds)", "appears twice"),
+        ("   1       34.5", "   1       43.5", "BL-FORMATS-729"),
+        ("   *        138", "   *        183", "BL-FORMATS-729"),
+        ("   1       34.5", "   2       34.5", "BL-FORMATS-453"),
+        ("@ Command", "@ Comand", "BL-FORMATS-889"),
+        (": 3 node2", ": 4 node2", "BL-FORMATS-529"),
+        ("   0       34.5", "   0          0", "BL-FORMATS-870"),
+        ("End of Report", "End of Rep", "BL-FORMATS-229"),
+        ("@--- Callsites: 4", "@--- MPI Time (seconds)", "BL-FORMATS-551"),
     ],
 )
-def test_doubtful_mpip_reports_fail_with_a_reason(old, new, reason):
+def test_doubtful_mpip_reports_fail_with_a_reason(old, new, code):
     trial = mpip_with(old, new)
     assert isinstance(trial.outcome, Failed)
-    assert reason in trial.outcome.reason
+    assert trial.outcome.code == code
 
 
 @pytest.mark.parametrize(
@@ -870,7 +870,7 @@ def test_spoiled_mpip_reports():
     (torn,) = read_text((DATA / "spoiled" / "mpip.v3_torn.out").read_text(), Path("torn"))
     assert "truncated" in torn.imported.outcome.reason
     (lost,) = read_text((DATA / "spoiled" / "mpip.v3_site_lost.out").read_text(), Path("lost"))
-    assert "does not have exactly one sum" in lost.imported.left_out[0].reason
+    assert "exactly one row with its sum" in lost.imported.left_out[0].reason
 
 
 # IMB-IO -------------------------------------------------------------------------------------------

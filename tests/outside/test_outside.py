@@ -159,9 +159,17 @@ def test_what_new_writes_is_of_one_kind_and_of_its_name(written):
 @pytest.mark.parametrize(
     ("group", "value", "told"),
     [
-        ("bareline.probes", "bareline.probes.null:PROBE", "a second probe is named 'null'"),
-        ("bareline.platforms", "bareline.platforms.null:PLATFORM", "a second platform type is"),
-        ("bareline.importers", "bareline.formats.osu:IMPORTER", "a second importer is named"),
+        ("bareline.probes", "bareline.probes.null:PROBE", "the probe 'null' comes from two"),
+        (
+            "bareline.platforms",
+            "bareline.platforms.null:PLATFORM",
+            "the platform type 'null' comes from two",
+        ),
+        (
+            "bareline.importers",
+            "bareline.formats.osu:IMPORTER",
+            "the importer 'osu' comes from two",
+        ),
         ("bareline.probes", "bareline.formats.osu:IMPORTER", "is not a valid probe"),
         ("bareline.probes", "no_such_module:PROBE", "cannot be loaded: ModuleNotFoundError"),
     ],

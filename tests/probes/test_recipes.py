@@ -135,9 +135,9 @@ def changed(output: Output, file: str, pattern: str, new: str) -> Output:
     [
         ("mitgcm", "STDOUT.0000", "^PROGRAM MAIN.*", "", "BL-PROBES-345"),
         ("mitgcm", "STDOUT.0000", "cg2d_res = .*", "cg2d_res = 1.0E-03", "BL-PROBES-630"),
-        ("mitgcm", "STDOUT.0000", "eta_mean .*", "eta_mean = NaN", "BL-PROBES-930"),
+        ("mitgcm", "STDOUT.0000", "eta_mean .*", "eta_mean = NaN", "BL-PROBES-991"),
         ("milc", "stdout", "^RUNNING COMPLETED", "", "BL-PROBES-345"),
-        ("milc", "stdout", "1.793290", "nan", "BL-PROBES-930"),
+        ("milc", "stdout", "1.793290", "nan", "BL-PROBES-991"),
         ("wrf", "rsl.out.0000", ".*23:39:00.*\n", "", "BL-PROBES-630"),
         ("wrf", "rsl.out.0000", "SUCCESS", "FAILURE", "BL-PROBES-345"),
         ("hpcg", "hpcg.txt", "result is VALID with.*", "result is INVALID.", "BL-PROBES-722"),

@@ -157,7 +157,7 @@ def test_going_on_by_hand_knows_the_jobs(made, queue, system, monkeypatch):
     ).jobs
     lines = submission.see_to_jobs(made)
     assert [f"job {job} is" in line for job, line in zip((waiting, second), lines, strict=True)]
-    assert all("takes it back" in line for line in lines)
+    assert all("cancels it" in line for line in lines)
     queue.set(waiting, state="running")
     with raises(UsageError, "BL-SESSION-516", str(waiting)):
         submission.see_to_jobs(made)

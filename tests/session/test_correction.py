@@ -181,10 +181,10 @@ def test_a_metric_is_added_and_the_headline_replaced(
         ((('"job.sh", "{steps}"', '"job.sh", "7"'),), "BL-SESSION-230"),
         ((("params = { steps = 100 }", "params = { steps = 50 }"),), "BL-SESSION-230"),
         ((("verify =", 'env = { A = "b" }\nverify ='),), "BL-SESSION-230"),
-        ((("[100, 200]", "[100, 300]"),), "BL-SESSION-541"),
-        ((("[100, 200]", "[100, 200, 300]"),), "BL-SESSION-541"),
-        ((('"app.still"', '"app.still"\nthreads = 2'),), "BL-SESSION-541"),
-        ((("app.job", "app.jab"),), "BL-SESSION-541"),
+        ((("[100, 200]", "[100, 300]"),), "BL-SESSION-661"),
+        ((("[100, 200]", "[100, 200, 300]"),), "BL-SESSION-661"),
+        ((('"app.still"', '"app.still"\nthreads = 2'),), "BL-SESSION-661"),
+        ((("app.job", "app.jab"),), "BL-SESSION-661"),
         (
             (("regex = '^loop", 'file = "other"\nregex = \'^loop'),),
             "BL-SESSION-579",
@@ -266,7 +266,7 @@ def test_the_command_shows_and_then_does_it(
     code, said = say("--dry-run")
     assert code == 0
     assert "app.job: other values" in said
-    assert "failed [parse] plaquette: the output has nothing that matches" in said
+    assert "failed [parse] plaquette" in said
     assert "-> time 250 ms" in said
     assert said.endswith("4 trials read again, 4 came out differently; nothing was written\n")
     assert say()[1].endswith("4 trials read again, 4 came out differently\n")

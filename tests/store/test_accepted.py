@@ -28,7 +28,7 @@ def test_a_full_disk_loses_no_acceptance(tmp_path, fitting):
     accept(first, "wanted")
     file = tmp_path / ACCEPTED_FILE
     whole = file.read_bytes()
-    with files_of_at_most(len(whole) + fitting), raises(StoreError, "BL-STORE-101") as refused:
+    with files_of_at_most(len(whole) + fitting), raises(StoreError, "BL-STORE-804") as refused:
         accept(second, "wanted as well")
     assert "make room" in refused.value.hint and "--out" not in refused.value.hint
     assert file.read_bytes().startswith(whole)

@@ -104,8 +104,8 @@ def test_whatever_is_changed_the_command_ends_well_or_with_one_line(data, sound,
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
-        (("schema",), 0, "an older bareline (schema 0)"),
-        (("schema",), 2, "a newer bareline (schema 2)"),
+        (("schema",), 0, "an older version of bareline (schema 0)"),
+        (("schema",), 2, "a newer version of bareline (schema 2)"),
         (("probe", "null", "headline"), REMOVED, "key 'probe.null.headline'"),
         (("probe", "null", "layer"), "xyzzy", "key 'probe.null.layer'"),
         (("baseline",), "xyzzy", "baseline 'xyzzy'"),
@@ -127,7 +127,7 @@ def test_a_damaged_header_is_named_with_its_key(sound, ended, command, path, val
         (("platform",), REMOVED, "key 'platform'"),
         (("probe",), "xyzzy", "no probe 'xyzzy'"),
         (("status",), "xyzzy", "key 'status'"),
-        (("params",), "=", "not a parameter list"),
+        (("params",), "=", "is not a list of parameters"),
         (("samples", 0, "value"), "1.5", "key 'samples.0.value'"),
         (("samples", 0, "metric"), "xyzzy", "no metric 'xyzzy'"),
         (("samples",), REMOVED, "key 'samples'"),
@@ -167,4 +167,4 @@ def test_damaged_facts_are_named(sound, ended):
     (sound.path / "facts" / "a.json").write_text("[1]")
     code, error = ended("report")
     assert code == 2
-    assert "a.json: damaged" in error
+    assert "a.json: the file is damaged" in error

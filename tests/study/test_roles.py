@@ -84,7 +84,7 @@ def test_a_platform_stands_in_where_the_default_is_not_named():
 @pytest.mark.parametrize(
     ("given", "on", "words"),
     [
-        (["sriow=x"], [], ["no role is named 'sriow'", "did you mean 'sriov'?"]),
+        (["sriow=x"], [], ["the study has no role 'sriow'", "did you mean 'sriov'?"]),
         (["sriov"], [], ["ROLE=PLATFORM"]),
         (["sriov=x", "virtual=x"], [], ["'x'", "virtual and sriov"]),
         (["native=", "virtual="], [], ["no role has a platform", "--as"]),
@@ -130,7 +130,7 @@ def test_the_run_directory_keeps_who_took_which_role():
         ({"measure": [{"probe": "null", "roles": ["virtuel"]}]}, ["did you mean 'virtual'?"]),
         (
             {"measure": [{"probe": "null", "roles": ["native"], "platforms": ["bare"]}]},
-            ["'roles' and 'platforms' exclude each other"],
+            ["a measure cannot have both 'roles' and 'platforms'"],
         ),
         ({"role": {"a": {"platform": "bare"}}}, ["[role.a], key 'title'"]),
         ({"role": {"a": {"title": "A", "platfrom": "b"}}}, ["did you mean 'platform'?"]),

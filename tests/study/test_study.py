@@ -67,7 +67,10 @@ def test_a_study_survives_the_run_directory(tmp_path):
         (HEAD + NULL + "rank = 2\n", ["number 1", "'rank'", "did you mean 'ranks'?"]),
         (HEAD + NULL + "ranks = 0\n", ["ranks"]),
         (HEAD + NULL + NULL, ["appears twice"]),
-        (HEAD + NULL + "params = {points = 1}\nsweep = {points = [1]}\n", ["params and in sweep"]),
+        (
+            HEAD + NULL + "params = {points = 1}\nsweep = {points = [1]}\n",
+            ["the tables params and sweep"],
+        ),
         (HEAD + '[[measure]]\nprobe = "mpi.pingpong"\n', ["at least 2 ranks", "ranks = 2"]),
         ('[study]\nname = "A B"\n' + NULL, ["name"]),
         (HEAD + NULL + "scale.small = {skip = true}\n", ["measure 1", "[scale.small]"]),

@@ -22,7 +22,7 @@ METRICS = {"time": {"unit": "s", "better": "lower", "regex": "t (1)"}}
         ({"measure": [{**MEASURE, "ranks": -1}]}, ["[[measure]] number 1", "'ranks'", "-1"]),
         (
             {"measure": [{**MEASURE, "ranks": "64K"}]},
-            ["'ranks'", "'64K' is not a number; write one"],
+            ["'ranks'", "'64K' is not a number; write a number"],
         ),
         ({"measure": [{**MEASURE, "nodes": 1.5}]}, ["'nodes'", "1.5"]),
         ({"measure": [{**MEASURE, "timeout_s": "long"}]}, ["'timeout_s'", "'long'"]),

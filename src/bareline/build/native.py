@@ -270,7 +270,8 @@ def require_programs(programs: Path, names: Iterable[str]) -> None:
             continue
         reasons = _reasons(build, name)
         raise ToolMissing(
-            f"'{name}' was left out of the build: {'; '.join(reasons) or 'its log has the reason'}",
+            f"the program '{name}' was left out of the build:"
+            f" {'; '.join(reasons) or 'its log has the reason'}",
             where=str(build.log),
             hint="install the missing part, then run `bareline build`",
         )

@@ -61,6 +61,7 @@ def end_if_failed(made: Run, tally: TrialCounts) -> None:
     """Exit with the code of failed trials if any launch failed."""
     if tally.wrong:
         print_error(
-            f"{tally.failed} of {tally.planned} launches failed: `bareline show {made.path}`"
+            f"{tally.failed} of {tally.planned} launches failed; `bareline show {made.path}`"
+            " prints the reasons"
         )
         raise typer.Exit(EXIT_TRIALS_FAILED)

@@ -79,7 +79,7 @@ def _print_profiles(profiling: ProfiledRun) -> None:
         if not launch.complete:
             print_error(launch.ended)
         if launch.without_period:
-            print_error(f"no period of {launch.path} is kept: {launch.without_period}")
+            print_error(f"the period of {launch.path} was not stored: {launch.without_period}")
         print_error(f"profile: {launch.path}")
 
 
@@ -170,8 +170,10 @@ def predict(options: PredictOptions) -> None:
     if options.ranks is not None:
         _grow(options, paths, options.ranks)
     elif len(paths) > 1:
-        hint = "name one, or add --ranks N for more ranks than these have"
-        raise UsageError("several profiles are given", hint=hint)
+        hint = "give one profile, or add --ranks N to predict more ranks than the profiles have"
+        raise UsageError(
+            "several profiles are given, but this prediction needs exactly one", hint=hint
+        )
     elif options.cross_validate is not None:
         _validate(options, _read(options.cross_validate))
     elif not paths:
@@ -196,7 +198,7 @@ def _answer(options: PredictOptions, path: Path) -> None:
         )
     if options.model not in ("auto", "replay", "delta"):
         raise UsageError(
-            f"the model does not exist: '{options.model[:40]}'", hint="use auto, replay or delta"
+            f"there is no model '{options.model[:40]}'", hint="use auto, replay or delta"
         )
     # If it is not a path, it is an application of the run, such as `app.ocean`.
     is_path = path.exists() or len(path.parts) > 1 or path.suffix == ".profile"
@@ -252,7 +254,7 @@ def _targets(options: PredictOptions) -> Iterator[list[Target]]:
 
     if options.to is None:
         hint = "add --to P, a simulated one or one measured in --from RUN"
-        raise UsageError("no platform is named", hint=hint)
+        raise UsageError("no platform is given for the prediction", hint=hint)
     names = options.to.split(",")
     per_node = options.per_node
     if source := options.source or options.ladder:
@@ -291,7 +293,7 @@ def _validate(options: PredictOptions, records: Records) -> None:
     try:
         records.runs[0].write_predictions(predictions.to_json())
     except StoreError as error:
-        print_error(f"the run directory cannot keep the predictions: {error}")
+        print_error(f"the predictions cannot be stored in the run directory: {error}")
     if options.figures is not None:
         from bareline.report.page.files import write_validation
 

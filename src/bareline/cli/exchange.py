@@ -179,7 +179,7 @@ def import_(
         emit(lambda: rows, lambda _: print("\n".join(imported.explanation(rows))))
         return
     if out is None:
-        raise UsageError("is missing", where="--out", hint="add --out RUN, or --explain")
+        raise UsageError("the option is missing", where="--out", hint="add --out RUN, or --explain")
     day = None if date is None else parse_date(date)
     rest: dict[str, Any] = {
         "title": title,
@@ -248,7 +248,7 @@ def reference(
     number = sum(map(len, content["system"].values()))
     if not number:
         raise UsageError(
-            "the chosen rows have no value that can be a reference",
+            "none of the chosen rows has a value that can be a reference value",
             where=str(path),
             hint="choose other rows",
         )

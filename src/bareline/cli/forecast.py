@@ -76,7 +76,8 @@ def forecast(options: ForecastOptions) -> None:
         answers = _answers(launch.path, ladder, base, options.to, checked)
     except AnalysisError:
         print_error(
-            "`--max-age 0d` measures everything again; do so when no other program uses the machine"
+            "if other programs disturbed the measurements, measure again on a quiet machine"
+            " with `--max-age 0d`"
         )
         raise
     by_hand = _by_hand(options, launch.path, ladder)
@@ -253,7 +254,7 @@ def _of_run(options: ForecastOptions, source: Path) -> None:
 
     if len(options.command) != 1:
         raise UsageError(
-            "--from needs the name of one program of the run", hint="add e.g. app.ocean"
+            "--from needs the name of exactly one program of the run", hint="add e.g. app.ocean"
         )
     records = read_records(source, unlike=False)
     base = options.on or records.baseline

@@ -73,10 +73,10 @@ def main() -> NoReturn:
         complain_of_end(error, as_json="--json" in arguments)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        print_error("interrupted")
+        print_error("bareline was interrupted")
         sys.exit(EXIT_INTERRUPTED)
     except MemoryError:
-        full = BarelineError("out of memory", hint=_NOTHING_LOST)
+        full = BarelineError("bareline has no more memory", hint=_NOTHING_LOST)
         complain_of_end(full, as_json="--json" in arguments)
         sys.exit(BarelineError.exit_code)
     except BrokenPipeError:
@@ -96,12 +96,15 @@ def main() -> NoReturn:
 
 
 def _lack(error: OSError) -> BarelineError:
-    return BarelineError(error.strerror or str(error), hint=_NOTHING_LOST)
+    return BarelineError(
+        f"the machine lacks a resource: {error.strerror or error}", hint=_NOTHING_LOST
+    )
 
 
 def _wrong_path(error: OSError) -> BarelineError:
     step = step_to_read(error, "check the path")
-    return BarelineError(error.strerror or str(error), where=str(error.filename), hint=step)
+    why = f"the path cannot be used: {error.strerror or error}"
+    return BarelineError(why, where=str(error.filename), hint=step)
 
 
 def _without_verbose(arguments: Sequence[str]) -> list[str]:

@@ -129,7 +129,9 @@ def _words(text: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(text))
     except ValueError as error:
-        raise UsageError(f"{error}: {text}", where="--batch-options") from error
+        raise UsageError(
+            f"the value cannot be read ({str(error).lower()}): {text}", where="--batch-options"
+        ) from error
 
 
 @app.command(name="continue")

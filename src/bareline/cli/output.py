@@ -101,11 +101,14 @@ def complain_of(outcomes: Sequence[ConditionOutcome], undecided: str | None = No
         return
     if fails_undecided(undecided):
         why = "" if undecided else ", as in continuous integration (CI is set)"
-        print_error(f"exit code {EXIT_UNDECIDED}{why}; add `--undecided pass` to exit with 0")
+        print_error(
+            f"undecided conditions end with exit code {EXIT_UNDECIDED}{why}; add `--undecided"
+            " pass` to end with exit code 0"
+        )
         raise typer.Exit(EXIT_UNDECIDED)
     print_error(
-        "undecided conditions pass here; with `--undecided fail`, or with CI in the "
-        "environment, they fail"
+        "undecided conditions pass; they fail with `--undecided fail`, or if the variable CI is "
+        "set in the environment"
     )
 
 
@@ -220,7 +223,7 @@ def emit(rows: Callable[[], Any], people: Callable[[Console], None]) -> None:
 
 def unwritable(error: OSError, path: Path) -> UsageError:
     """Return the error for an output that cannot be written, with the next step."""
-    why = f"cannot be written: {error.strerror}"
+    why = f"the file cannot be written: {error.strerror}"
     return UsageError(why, where=str(path), hint=step_to_write(error))
 
 

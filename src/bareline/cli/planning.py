@@ -146,7 +146,8 @@ class Planned:
 
         if self.study.scale_changes:
             print_error(
-                f"scale {self.study.scale} is not the study's own size; --dry-run lists the changes"
+                f"the study runs at the scale {self.study.scale}, which changes its measures;"
+                " --dry-run lists the changes"
             )
         return create_run(
             self.study,
@@ -235,7 +236,7 @@ def _chosen(options: RunOptions) -> tuple[Study, list[PlatformSpec], list[str]]:
     )
     names = study.platforms if study.roles else on or study.platforms
     if not names:
-        raise UsageError("no platform is named", hint="add --on P; `bareline platforms` lists them")
+        raise UsageError("no platform is given", hint="add --on P; `bareline platforms` lists them")
     return study, choose_platforms(names, options.platforms), lacking
 
 
@@ -256,7 +257,7 @@ def _at_sizes_of(study: Study, path: Path) -> Study:
         )
     sizes = sweep_sizes(means, MOST_SIZES)
     calls = [f"{mean.call} {format_size(mean.rounded_bytes)}" for mean in means]
-    print_error(f"message sizes of {path.name}: {listing(calls)}")
+    print_error(f"the mean message sizes in {path.name} are {listing(calls)}")
     sized = with_message_sizes(study, sizes)
     for line in sized.lines():
         print_error(line)

@@ -104,7 +104,7 @@ def _check_address(address: str) -> None:
         urljoin(address, urlsplit(address).path)
     except ValueError as error:
         raise UsageError(
-            f"'{address}' is not the address of a page: {error}",
+            f"'{address}' is not a valid address of a web page: {error}",
             hint="write it as https://example.org/page.html",
         ) from error
 
@@ -144,7 +144,7 @@ def nodes(
         raise AnalysisError(
             "the run has no measurement of a single node",
             where=str(path),
-            hint="`bareline run node-survey --on PLATFORM` measures each",
+            hint="`bareline run node-survey --on PLATFORM` measures each node",
         )
 
     def rows() -> list[Deviation]:

@@ -285,7 +285,7 @@ def _explain_application(
     others = [other for other in records.platforms if other != base]
     if platform is None and len(others) != 1:
         raise UsageError(
-            "several platforms were compared; name one",
+            "several platforms were compared, but only one can be explained at a time",
             hint=f"add --platform, one of {', '.join(others)}",
         )
     with printing_measures():

@@ -107,7 +107,7 @@ def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path
     Raises UsageError: there is no such kind, the name is not valid, or the folder exists.
     """
     if kind not in KINDS:
-        hint = did_you_mean(kind, KINDS, f"it may be: {', '.join(KINDS)}")
+        hint = did_you_mean(kind, KINDS, f"the kinds are: {', '.join(KINDS)}")
         raise UsageError(f"'{kind}' is not a kind of plug-in", hint=hint)
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
         raise UsageError(
@@ -116,7 +116,7 @@ def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path
         )
     folder = folder or Path(f"bareline-{name.replace('_', '-')}")
     if folder.exists():
-        raise UsageError(f"{folder} exists", hint="name another folder with -o")
+        raise UsageError(f"the folder {folder} already exists", hint="name another folder with -o")
     making = folder.with_name(f".{folder.name}.part")  # the remains of a kill are not a package
     shutil.rmtree(making, ignore_errors=True)
     written = []
@@ -130,7 +130,7 @@ def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path
         making.rename(folder)
     except OSError as error:
         shutil.rmtree(making, ignore_errors=True)
-        why = f"cannot be written: {error.strerror}"
+        why = f"the folder cannot be written: {error.strerror}"
         raise UsageError(why, where=str(folder), hint="name another folder with -o") from error
     return written
 

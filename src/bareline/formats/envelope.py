@@ -61,7 +61,7 @@ def unpacked(data: bytes, most_bytes: int) -> bytes:
     try:
         content = _UNPACKERS[name](data, most_bytes + 1)
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-        raise ParseError(f"not a complete {name} file: {error}") from error
+        raise ParseError(f"the {name} file is damaged or incomplete: {error}") from error
     if len(content) > most_bytes:
         raise TooLarge
     return content
@@ -86,7 +86,10 @@ def _zstd(data: bytes, most_bytes: int) -> bytes:
     """Decompress data with the program zstd, because Python 3.11 has no module for this format."""
     program = shutil.which("zstd")
     if program is None:
-        raise ParseError("is packed by zstd, and the program zstd is not installed; unpack it")
+        raise ParseError(
+            "the file is compressed with zstd, but the program zstd is not installed; install"
+            " zstd, or decompress the file"
+        )
     with (
         io.BytesIO(data) as packed,
         subprocess.Popen(
@@ -129,7 +132,7 @@ def _piped(process: subprocess.Popen[bytes], data: bytes, most_bytes: int) -> by
             return content
         words = process.stderr.read(1000).decode(errors="replace").strip()
         if process.wait():
-            raise EOFError(words or f"zstd ended with {process.returncode}")
+            raise EOFError(words or f"the program zstd ended with exit code {process.returncode}")
         return content
     finally:
         timer.cancel()

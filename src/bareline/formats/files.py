@@ -26,16 +26,12 @@ _DOCUMENT = re.compile(r"^\{", re.MULTILINE)
 
 
 class UnknownFormat(ImportRefused):
-    """Raised if a file is empty or of no known format."""
+    """Raised if a file is empty or of no known format; `where` is the file."""
 
-    def __init__(self, file: Path, *, empty: bool) -> None:
-        problem = "empty" if empty else "of no known format"
-        super().__init__(
-            problem,
-            where=str(file),
-            hint=f"leave it out, or give an output of {_known_formats()}",
-        )
-        self.file = file
+    @property
+    def file(self) -> Path:
+        """The path of the file."""
+        return Path(self.where or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +108,9 @@ def _files_of(paths: Iterable[Path]) -> Iterator[Path]:
             continue
         inside = sorted(file for file in path.rglob("*") if file.is_file())
         if not inside:
-            raise ImportRefused("contains no file", where=str(path), hint="check the path")
+            raise ImportRefused(
+                "the folder contains no file", where=str(path), hint="check the path"
+            )
         yield from inside
 
 
@@ -122,7 +120,7 @@ def _all_unknown(refusals: Sequence[UnknownFormat]) -> ImportRefused:
     more = f" and {len(names) - _NAMED_FILES} more" if len(names) > _NAMED_FILES else ""
     return ImportRefused(
         f"{len(names)} files are empty or of no known format: {listed}{more}",
-        hint=f"leave them out or add --skip-unknown; known are {_known_formats()}",
+        hint=f"leave them out or add --skip-unknown; known formats are {_known_formats()}",
     )
 
 
@@ -150,7 +148,10 @@ def read_text(text: str, file: Path) -> list[FoundTrial]:
     recognised = without_labels(text, lambda inner: bool(_able(inner)))
     able = _able(recognised)
     if not able:
-        raise UnknownFormat(file, empty=not text.strip())
+        hint = f"leave it out, or give an output of {_known_formats()}"
+        if text.strip():
+            raise UnknownFormat("the file is of no known format", where=str(file), hint=hint)
+        raise UnknownFormat("the file is empty", where=str(file), hint=hint)
     trials: list[FoundTrial] = []
     refusals: list[ImportRefused] = []
     seen: Counter[str] = Counter()
@@ -176,7 +177,9 @@ def _able(text: str) -> list[Importer]:
 
 def _refused(importer: Importer, file: Path, why: str) -> ImportRefused:
     hint = "leave it out, or find the whole output"
-    return ImportRefused(f"an output of {importer.title}, {why}", where=str(file), hint=hint)
+    return ImportRefused(
+        f"the file is an output of {importer.title}, {why}", where=str(file), hint=hint
+    )
 
 
 def _unread(importer: Importer, error: ParseError) -> Reading:
@@ -201,9 +204,10 @@ def _parts(text: str, able: Sequence[Importer], file: Path) -> list[tuple[Import
         if len(able) == 1:
             return [(able[0], 0, text)]
         raise ImportRefused(
-            f"contains outputs of several programs ({', '.join(reader.name for reader in able)})",
+            f"the file contains outputs of several programs"
+            f" ({', '.join(reader.name for reader in able)})",
             where=str(file),
-            hint="split it into one file for each",
+            hint="split it into one file for each program",
         )
     starts: list[tuple[int, Importer]] = []
     for importer in able:
@@ -240,7 +244,7 @@ def _placed_launches(importer: Importer, text: str) -> Iterator[tuple[str, int]]
 
 def _text(file: Path) -> str:
     other = "give the output of a benchmark"
-    large = f"larger than {_LARGEST_FILE_BYTES >> 20} MiB"
+    large = f"the file is larger than {_LARGEST_FILE_BYTES >> 20} MiB"
     try:
         data = unpacked(read_bounded(file, _LARGEST_FILE_BYTES), _LARGEST_FILE_BYTES)
     except TooLarge as error:
@@ -251,7 +255,7 @@ def _text(file: Path) -> str:
         raise ImportRefused(f"{error.strerror}", where=str(file), hint=other) from error
     except OSError as error:
         hint = step_to_read(error, "check the path")
-        why = f"cannot be read: {error.strerror or error}"
+        why = f"the file cannot be read: {error.strerror or error}"
         raise ImportRefused(why, where=str(file), hint=hint) from error
     if len(data) > _LARGEST_FILE_BYTES:
         raise ImportRefused(large, where=str(file), hint=other)

@@ -287,7 +287,7 @@ def _check(group: _Group, values: Mapping[str, str], text: str) -> None:
     if group.name == "mpirandomaccess":
         wrong = number(values.get("MPIRandomAccess_ErrorsFraction", "0"), "ErrorsFraction")
         if wrong > 0.01:  # the benchmark's own limit
-            raise ParseError(f"{wrong:.1%} of the updates are wrong")
+            raise ParseError(f"{wrong:.1%} of the updates of MPIRandomAccess are wrong")
     if group.name == "pingpong":
         _check_pingpong(values, "Latency_usec")
         _check_pingpong(values, "Bandwidth_GBytes")
@@ -295,7 +295,7 @@ def _check(group: _Group, values: Mapping[str, str], text: str) -> None:
 
 def _check_hpl(values: Mapping[str, str], text: str) -> None:
     if _RESIDUAL_FAILED.search(text):
-        raise ParseError("the residual check FAILED")
+        raise ParseError("the residual check of HPL FAILED")
     n = number(values.get("HPL_N", ""), "HPL_N")
     time_s = number(values.get("HPL_time", "").lstrip("-"), "HPL_time")
     tflops = number(values.get("HPL_Tflops", "").lstrip("-"), "HPL_Tflops")

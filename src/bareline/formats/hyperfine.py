@@ -101,13 +101,16 @@ def _checked(content: Mapping[str, Any]) -> _Result:
     for name in ("exit_codes", "memory_usage_byte"):
         listed = getattr(result, name)
         if listed and len(listed) != len(result.times):
-            raise ParseError(f"'{result.command}': the numbers of '{name}' and of times differ")
+            raise ParseError(
+                f"'{result.command}': '{name}' has {len(listed)} values for {len(result.times)}"
+                " times"
+            )
     if result.run is None:
         times = result.times
         computed = (fmean(times), median(times), min(times), max(times))
         summary = (result.mean, result.median, result.min, result.max)
         if not all(map(partial(math.isclose, rel_tol=1e-9, abs_tol=1e-15), computed, summary)):
-            raise ParseError(f"'{result.command}': the times do not agree with its summary")
+            raise ParseError(f"'{result.command}': mean, median, min and max contradict the times")
     return result
 
 

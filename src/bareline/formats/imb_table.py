@@ -222,7 +222,7 @@ def _mega(
     """
     if "Mbytes/sec" not in table.titles or "#bytes" not in table.titles:
         if name in _FACTOR:
-            raise ParseError(f"{name} reports Mbytes/sec, but these rows have none")
+            raise ParseError(f"the table of {name} has no columns '#bytes' and 'Mbytes/sec'")
         return _MEGA[0], table
     timed = _time_column(table)
     megas = _MEGA if year >= DECIMAL_SINCE else _MEGA[::-1]  # the usual one first

@@ -179,7 +179,8 @@ def _rows(test: str) -> list[tuple[str, dict[str, str]]]:
         cells = match[2].split()
         if len(cells) != len(names) - 1:
             raise ParseError(
-                f"the row of {match[1]} has another number of columns than there are titles"
+                f"the row of '{match[1]}' has {len(cells) + 1} columns, but there are"
+                f" {len(names)} titles"
             )
         rows.append((match[1], dict(zip(names[1:], cells, strict=True))))
     if not rows:
@@ -196,13 +197,15 @@ def _samples(
     summaries = re.findall(rf"^{way} +(.*)$", text[start.end() :], re.MULTILINE)
     repetitions = _whole(options["repetitions"], "repetitions")
     if [row.get("iter") for row in rows] != list(map(str, range(repetitions))):
-        raise ParseError("the numbers of rows and of repetitions differ")
+        raise ParseError(
+            "the results do not have one row of '{way}' for each of the {repetitions} repetitions"
+        )
     bandwidths = _bandwidths(rows, options, text)
     rates = [bandwidth.value for bandwidth in bandwidths]
     off = max(bandwidth.off for bandwidth in bandwidths)
     expected = (max(rates), min(rates), fmean(rates))
     if not any(_is_summary(summary, expected, off) for summary in summaries):
-        raise ParseError("the summary does not match the results")
+        raise ParseError("the summary of '{way}' does not match the results")
     yield Sample("bandwidth", median(rates) * _MIB)
     yield Sample("bandwidth_min", min(rates) * _MIB)
     yield Sample("bandwidth_max", max(rates) * _MIB)

@@ -230,7 +230,10 @@ def _identity(text: str) -> str:
 
 def _stream_rates(end: _End, requested: _Asked, *, udp: bool) -> tuple[float, ...]:
     if len(end.streams) != requested.num_streams:
-        raise ParseError(f"not the {requested.num_streams} streams that were asked for")
+        raise ParseError(
+            f"the result has {len(end.streams)} streams instead of the requested"
+            f" {requested.num_streams}"
+        )
     if udp:
         sent = [_there(stream.udp, "sender") for stream in end.streams]
     else:
@@ -247,7 +250,7 @@ def _stream_rates(end: _End, requested: _Asked, *, udp: bool) -> tuple[float, ..
 
 def _there(part: _Sum | None, name: str) -> _Sum:
     if part is None:
-        raise ParseError(f"a stream has no '{name}'")
+        raise ParseError(f"the result of a stream has no '{name}'")
     return part
 
 
@@ -256,7 +259,9 @@ def _datagrams(received: _Received) -> tuple[float, float]:
     sent = received.packets
     percent = received.lost_percent
     if lost is None or sent is None or percent is None or received.jitter_ms is None:
-        raise ParseError("the report lacks a part of the receiver's datagrams")
+        raise ParseError(
+            "the receiver's sum lacks lost_packets, packets, lost_percent or jitter_ms"
+        )
     if not sent or abs(percent - 100 * lost / sent) > 0.01:
         raise ParseError("lost_packets, packets and lost_percent contradict each other")
     return percent, received.jitter_ms * 1e-3

@@ -143,7 +143,7 @@ def _table(
     try:
         if len(named) != expected_names:
             raise ParseError(
-                "the first table alone is the table of the whole program, without a region"
+                "only the first table may be without a region: it is the table of the whole program"
             )
         rows = _rows(lines, launch.ranks, left_out)
         if is_program:
@@ -222,7 +222,7 @@ def _figures(name: str, texts: Sequence[str], ranks: int) -> _Figures:
     if not row.least - _OFF <= row.mean <= row.most + _OFF:
         raise ParseError(f"{name}: the mean is not between min and max")
     if abs(row.total - ranks * row.mean) > _OFF * (ranks + 1):
-        raise ParseError(f"{name}: the total is not that of {ranks} ranks with this mean")
+        raise ParseError(f"{name}: the total is not the mean of a rank times the {ranks} ranks")
     return row
 
 
@@ -233,7 +233,9 @@ def _check_head(launch: _Launch, rows: Mapping[str, _Figures]) -> None:
     """
     wall = rows["wallclock"]
     if number(launch.wall_text, "wallclock") != wall.most:
-        raise ParseError("the wallclock of the banner's head differs from that of the table")
+        raise ParseError(
+            "the wallclock in the banner's head differs from the wallclock in its table"
+        )
     mpi = rows.get("MPI")
     if mpi is not None:
         share = number(launch.comm_text, "%comm")
@@ -244,7 +246,7 @@ def _check_share(name: str, percent: float, part_s: float, whole_s: float) -> No
     low = 100 * max(0.0, part_s - _OFF) / (whole_s + _OFF)
     high = 100 * (part_s + _OFF) / max(whole_s - _OFF, 1e-9)
     if not low - _OFF <= percent <= high + _OFF:
-        raise ParseError(f"{name}: the share contradicts the times")
+        raise ParseError(f"{name}: {percent:g} % contradicts the times of the table")
 
 
 def _samples(rows: Mapping[str, _Figures]) -> Iterable[Sample]:

@@ -138,7 +138,7 @@ def _rates(text: str, left_out: list[Omission]) -> dict[str, float]:
     if not ran:
         for omission in left_out:
             if omission.lost:
-                raise ParseError(str(omission))
+                raise ParseError(f"the rates cannot be read: {omission}")
         raise ParseError("no operation was measured")
     return ran
 

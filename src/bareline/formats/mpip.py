@@ -166,7 +166,9 @@ def _times(sections: Mapping[str, Sequence[NumberedLine]]) -> list[_RankTimes]:
             except ParseError as error:
                 raise ParseError(f"line {line.number}: {error}") from error
     if len(rows) < 2 or [row.rank for row in rows] != [*range(len(rows) - 1), None]:
-        raise ParseError("the table of times does not list each rank and the program")
+        raise ParseError(
+            "the table of times does not have one row for each rank and a last row for the program"
+        )
     *ranks, total = rows
     _check_total("app", total.app, _sum(row.app for row in ranks))
     _check_total("mpi", total.mpi, _sum(row.mpi for row in ranks))
@@ -175,7 +177,9 @@ def _times(sections: Mapping[str, Sequence[NumberedLine]]) -> list[_RankTimes]:
 
 def _check_total(name: str, total: Rounded, of_ranks: Rounded) -> None:
     if abs(total.value - of_ranks.value) > total.off + of_ranks.off:
-        raise ParseError(f"the {name} times of the ranks do not add up to the program's")
+        raise ParseError(
+            f"the {name} times of the ranks do not add up to the {name} time of the program"
+        )
 
 
 def _rank_times(texts: Sequence[str]) -> _RankTimes:
@@ -197,7 +201,10 @@ def _check_ranks(text: str, ranks: int) -> None:
     """Check that the table of times agrees with the list of tasks, if the report has a list."""
     tasks = [int(rank) for rank, _ in _TASK.findall(text)]
     if tasks and tasks != list(range(ranks)):
-        raise ParseError(f"{len(tasks)} tasks are assigned, but {ranks} have times")
+        raise ParseError(
+            f"the report assigns {len(tasks)} tasks to nodes, but its table of times has {ranks}"
+            " ranks"
+        )
 
 
 def _samples(ranks: Sequence[_RankTimes], total: _RankTimes) -> Iterable[Sample]:
@@ -247,7 +254,7 @@ def _whole_sites(
     listed = next(filter(None, map(_SITES.fullmatch, sections)), None)
     numbers = sorted(site.number for site in sums)
     if numbers != sorted({row.number for row in rows}):
-        raise ParseError("a call site does not have exactly one sum")
+        raise ParseError("each call site needs exactly one row with its sum over all ranks")
     if listed is None or len(numbers) != int(listed[1]):
         raise ParseError("the list of call sites is incomplete")
     ranks_of_site: dict[int, list[_Site]] = defaultdict(list)
@@ -258,7 +265,7 @@ def _whole_sites(
         _check_sum(site, ranks_of_site[site.number])
     sum_ms = _sum(site.total_ms for site in sums)
     if abs(sum_ms.value / 1e3 - total.mpi.value) > sum_ms.off / 1e3 + total.mpi.off:
-        raise ParseError("their sum is not the MPITime of the program")
+        raise ParseError("the times of all call sites do not add up to the MPITime of the program")
     return sums
 
 
@@ -293,16 +300,18 @@ def _check_sum(site: _Site, ranks: Sequence[_Site]) -> None:
     Raises ParseError: sum and rows contradict each other.
     """
     if any(row.call != site.call for row in ranks):
-        raise ParseError(f"the site {site.number} has calls of two functions")
+        raise ParseError(f"the call site {site.number} has calls of two functions")
     count = sum(row.count for row in ranks)
     if count > site.count:
-        raise ParseError(f"the site {site.number} has fewer calls than its ranks")
+        raise ParseError(f"the call site {site.number} has fewer calls than its ranks in total")
     if count < site.count:
         return
     of_ranks = _sum(row.total_ms for row in ranks)
     of_site = site.total_ms
     if abs(of_ranks.value - of_site.value) > of_ranks.off + of_site.off:
-        raise ParseError(f"the mean of the site {site.number} is not that of its ranks")
+        raise ParseError(
+            f"the mean of the call site {site.number} contradicts the means of its ranks"
+        )
 
 
 def _reading(

@@ -84,7 +84,7 @@ class NpbSummary:
             if name in self.fields:
                 number = integer(self.fields[name], name)
                 if not number:
-                    raise ParseError(f"'{name}' is 0")
+                    raise ParseError(f"'{name}' is 0 in the summary, but must be above 0")
                 return number
         return None
 
@@ -212,7 +212,10 @@ def _check_without_mpi(text: str, threads: int | None) -> None:
     expected = _SERIAL if threads is None else _OPENMP
     if "MPI" in variant or expected.search(variant) is None:
         kind = "serial" if threads is None else "of OpenMP alone"
-        raise ParseError(f"the summary has no processes, and no title shows that it is {kind}")
+        raise ParseError(
+            f"the summary does not contain the number of processes, and no title shows that the"
+            f" program is {kind}"
+        )
 
 
 def _threads_of_a_rank(ranks: int, threads: int) -> int:
@@ -246,7 +249,7 @@ def _check_share(summary: NpbSummary, rate_mops: float, unit: str, number: int |
     name = f"Mop/s/{unit}"
     if number is None:
         if name in summary.fields:
-            raise ParseError(f"the summary has '{name}' but not their number")
+            raise ParseError(f"the summary has '{name}', but not the number of {unit}s")
         return
     if name not in summary.fields and unit == "thread":
         return  # OpenMP versions in C, and hybrid ones, print one of both shares.

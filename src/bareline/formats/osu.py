@@ -215,7 +215,7 @@ def _imported(block: _Block, text: str, program: OsuProgram, words: str) -> Read
         metrics = metrics_of(measured, "there is no column of latency or bandwidth")
         table = read_table(columns, block.lines, left_out=left_out)
     except ParseError as error:
-        reason = ParseError(str(left_out[0])) if left_out else error
+        reason = ParseError(f"the table cannot be read: {left_out[0]}") if left_out else error
         return made(metrics=_headline(program), outcome=unread(reason))
     block.params |= _derived_datatype(table)
 

@@ -163,9 +163,12 @@ def outcome_of(
             if headline in wrong and all(not each.lost for each in left_out):
                 raise ParseError(f"there is no measured {headline}: {left_out[0]}")
             if headline in wrong:
-                raise ParseError(str(next(each for each in left_out if each.lost)))
+                lost = next(each for each in left_out if each.lost)
+                raise ParseError(f"{headline} cannot be read: {lost}")
         if wrong:
-            raise ParseError(f"the output has no complete {', '.join(sorted(wrong))}")
+            raise ParseError(
+                f"the output has no values, or no complete values, of {', '.join(sorted(wrong))}"
+            )
     except ParseError as error:
         return unread(error)
     return Measured(samples)

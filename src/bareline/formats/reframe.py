@@ -185,7 +185,10 @@ def _check_units(checks: Iterable[Check]) -> None:
         for name, measured in check.figures.items():
             unit = units.setdefault((check_name, name), measured.unit)
             if unit != measured.unit:
-                raise ParseError(f"'{name}' of {check.name} is in {measured.unit} and in {unit}")
+                raise ParseError(
+                    f"the performance variable '{name}' of the check {check.name} has two units:"
+                    f" {measured.unit} and {unit}"
+                )
 
 
 def _value(variable: _Variable) -> float | None:
@@ -203,11 +206,16 @@ def _variables(case: _Case) -> Iterable[_Variable]:
     for name, values in (case.perfvalues or {}).items():
         # Value, reference, its bounds, unit, and since 4.8 whether it was met.
         if len(values) not in (5, 6):
-            raise ParseError(f"'{name}' lacks the values of a performance variable")
+            raise ParseError(
+                f"the performance variable '{name}' has {len(values)} values instead of 5 or 6"
+            )
         value, _, low, high, unit = values[:5]
         place, _, last = name.rpartition(":")
         if place and place != f"{case.system}:{case.partition}":
-            raise ParseError(f"'{name}' is not of {case.system}:{case.partition}")
+            raise ParseError(
+                f"the performance variable '{name}' does not belong to the check's partition"
+                f" {case.system}:{case.partition}"
+            )
         bounds = {"thres_lower": low, "thres_upper": high}
         yield read_object(_Variable, {"name": last, "value": value, "unit": unit, **bounds})
 
@@ -236,7 +244,10 @@ def _fields(part: str) -> dict[str, str]:
     titles = lines[0].split("|")
     fields = lines[-1].split("|")
     if len(lines) < 2 or len(fields) != len(titles) or len(set(titles)) != len(titles):
-        raise ParseError("the numbers of fields of a line and of titles differ")
+        raise ParseError(
+            "a line of the log does not have exactly one field for each title, or a title appears"
+            " twice"
+        )
     return dict(zip(titles, fields, strict=True))
 
 
@@ -244,7 +255,8 @@ def _case_of_line(row: Mapping[str, str]) -> Check:
     name = row.get("display_name") or row.get("name") or row.get("short_name")
     if not name:
         raise ParseError(
-            "the log does not contain the name of its check; add %(check_display_name)s"
+            "the log does not contain the name of the check; add %(check_display_name)s to"
+            " the format of the log in ReFrame's configuration"
         )
     tasks = row.get("num_tasks", "")
     system = row.get("system", "")

@@ -139,7 +139,7 @@ def _latency_samples(text: str) -> Iterable[Sample]:
     mean_us = number(mean_text, "latency")
     slack = 1.01 * rounding(mean_text)
     if means and abs(number(means[0], "avg-latency") - mean_us) > slack:
-        raise ParseError("the mean and the summary contradict each other")
+        raise ParseError("the mean latency differs from avg-latency in the summary")
     if mean_us <= 0:
         raise ParseError("a latency of 0 is not a valid measurement")
     percentiles = [(name, number(value, name)) for name, value in _percentiles(text)]
@@ -166,7 +166,7 @@ def _throughput_samples(text: str) -> Iterable[Sample]:
     slack = 8 * (1 << 20) * 1.01 * rounding(megabytes) + 1.01e6 * rounding(megabits)
     scales = (1e6, float(1 << 20))
     if both[0] <= 0 or not any(abs(both[1] * scale - bits) <= slack for scale in scales):
-        raise ParseError("MBps and Mbps contradict each other")
+        raise ParseError("the rates in MBps and in Mbps contradict each other")
     yield Sample("bandwidth", bits)
     yield Sample("message_rate", number(rates[0], "message rate"))
 

@@ -75,7 +75,9 @@ def _samples(text: str) -> Iterable[Sample]:
         raise ParseError(f"STREAM found its results wrong: {invalid[1].strip()[:100]}")
     if _TITLES.search(text) is None or _VALID.search(text) is None:
         check_whole(text)
-        raise ParseError("the table or STREAM's check of its results is missing: truncated")
+        raise ParseError(
+            "the output is truncated: the table of rates or the check of the results is missing"
+        )
     array = _ARRAY.search(text)
     element = _ELEMENT.search(text)
     if array is None or element is None:

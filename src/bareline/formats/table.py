@@ -92,7 +92,10 @@ class PrintedTable:
         for text, line in zip(texts, self.lines, strict=True):
             value = number(text, f"line {line.number}: {title}")
             if uniform and _decimals(text) != usual:
-                raise ParseError(f"line {line.number}: '{text}' has not {usual} decimals as usual")
+                raise ParseError(
+                    f"line {line.number}: '{text}' does not have {usual} decimals, which most"
+                    " rows have"
+                )
             values.append(value)
         return values
 

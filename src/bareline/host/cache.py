@@ -24,7 +24,6 @@ def cache_folder() -> Path:
     The environment variable ``BARELINE_CACHE`` sets the folder. Without this variable, it is a
     folder in the user's cache.
 
-
     Raises StoreError: the folder cannot be made, or other users may write to it.
     """
     folder = Path(
@@ -38,7 +37,7 @@ def cache_folder() -> Path:
         raise StoreError(
             f"the cache folder cannot be made: {error.strerror}",
             where=str(folder),
-            hint="name another one in the environment variable BARELINE_CACHE",
+            hint="name another folder in the environment variable BARELINE_CACHE",
         ) from error
     return folder
 
@@ -52,7 +51,8 @@ def check_trust(path: Path) -> None:
     status = path.stat()
     if status.st_uid not in (os.geteuid(), 0):
         raise StoreError(
-            f"belongs to another user (number {status.st_uid}), whose programs would be executed",
+            f"the cache folder belongs to another user (number {status.st_uid}), but bareline"
+            " would execute its programs",
             where=str(path),
             hint="name a folder of your own in the environment variable BARELINE_CACHE",
         )

@@ -117,7 +117,7 @@ def _start_of(path: str) -> bytes:
 
 
 def _after_name(stat: bytes) -> list[bytes]:
-    """Return the fields of a stat file after the process's name, which may contain anything."""
+    """Return the fields after the name of the process in a stat file; a name may contain blanks."""
     return stat.rpartition(b")")[2].split(None, _REAPED.stop)
 
 

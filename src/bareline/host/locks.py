@@ -127,7 +127,7 @@ def _opened(path: Path) -> int:
         if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):
             raise _no_file(path) from error
         raise StoreError(
-            f"cannot be locked: {error.strerror}",
+            f"the file cannot be locked: {error.strerror}",
             where=str(path),
             hint="name another cache folder in BARELINE_CACHE",
         ) from error
@@ -139,7 +139,7 @@ def _opened(path: Path) -> int:
 
 def _no_file(path: Path) -> StoreError:
     return StoreError(
-        "cannot be locked because it is not a regular file",
+        "the path cannot be locked because it is not a regular file",
         where=str(path),
         hint=f"`rm -r {shlex.quote(str(path))}`",
     )
@@ -222,7 +222,7 @@ class _Lease:
             return _make(self._path, self._text)
         except OSError as error:
             raise StoreError(
-                f"no lease can be made: {error.strerror}",
+                f"the lease file cannot be made: {error.strerror}",
                 where=str(self._path),
                 hint="use a folder on a file system with locks, or with hard links",
             ) from error
@@ -333,7 +333,9 @@ def _nameless(lease: Path) -> StoreError:
 
 def _no_locks(error: OSError, path: Path) -> StoreError:
     if error.errno not in _NO_LOCKS:
-        return StoreError(f"cannot be locked: {error.strerror}", where=str(path), hint="try again")
+        return StoreError(
+            f"the file cannot be locked: {error.strerror}", where=str(path), hint="try again"
+        )
     return StoreError(
         f"the file system has no locks: {error.strerror}",
         where=str(path),

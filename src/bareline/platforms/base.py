@@ -214,7 +214,10 @@ class Platform(ABC, Generic[O_co]):
         Raises UsageError: platforms of this type need no build. Raises ToolMissing: the platform's
         MPI library is not installed. Raises BuildError: the programs do not compile.
         """
-        raise UsageError(f"a platform of type '{cls.type_name}' needs no native programs")
+        raise UsageError(
+            f"nothing can be built for a platform of type '{cls.type_name}': it needs no native"
+            " programs"
+        )
 
     @classmethod
     def definition(cls, spec: PlatformSpec[O_co]) -> str:
@@ -305,7 +308,10 @@ class _PlatformTypes(Mapping[str, type[Platform[Any]]]):
         types = list(checked("platform type", objects, type))
         for where, type_ in types:
             if not issubclass(type_, Platform):
-                raise PluginError(f"{type_.__name__} is not a platform type", where=where)
+                raise PluginError(
+                    f"the class {type_.__name__} of the plug-in is not a subclass of Platform",
+                    where=where,
+                )
         return named("platform type", types, lambda platform: platform.type_name)
 
     def _import_own(self, name: str) -> type[Platform[Any]] | None:

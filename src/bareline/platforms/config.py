@@ -36,9 +36,9 @@ _HINTS = {
 def _variables(environment: dict[str, str]) -> dict[str, str]:
     for name, value in environment.items():
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name == TRIAL_VARIABLE:
-            raise ValueError(f"'{name}' is not a variable that can be set")
+            raise ValueError(f"'{name}' is not an environment variable that a platform can set")
         if "\0" in value:
-            raise ValueError(f"the value of '{name}' is not a text")
+            raise ValueError(f"the value of the variable '{name}' contains a null character")
     return environment
 
 
@@ -50,9 +50,9 @@ def _absolute(path: str) -> str:
 
 def _words(command: list[str]) -> list[str]:
     if command and not command[0]:
-        raise ValueError("the program has no name")
+        raise ValueError("the first word of the command is empty; it must be the name of a program")
     if any("\0" in word for word in command):
-        raise ValueError("a word is not a text")
+        raise ValueError("a word of the command contains a null character")
     return command
 
 
@@ -95,10 +95,12 @@ def load_platforms(
             content = read_toml(path)
         except OSError as error:
             hint = step_to_read(error, "`bareline platforms` without it lists the built-in ones")
-            why = f"cannot be read: {error.strerror}"
+            why = f"the platform file cannot be read: {error.strerror}"
             raise PlatformError(why, where=str(path), hint=hint) from error
         except ValueError as error:
-            raise PlatformError(f"not valid TOML: {error}", where=str(path)) from error
+            raise PlatformError(
+                f"the platform file is not valid TOML: {error}", where=str(path)
+            ) from error
         specs |= platforms_from_toml(content, where=str(path), wrong=wrong, only=only)
     return specs
 
@@ -114,7 +116,8 @@ def _own(path: Path) -> Path:
         friends.add(int(os.environ["SUDO_UID"]))
     if owner not in friends:
         raise PlatformError(
-            f"belongs to another user (number {owner}), and its commands would be run as you",
+            f"the platform file belongs to another user (number {owner}), but you would run its "
+            "commands",
             where=str(path.absolute()),
             hint=f"if you trust it, name it: --platforms {path}; else work in another folder",
         )
@@ -161,7 +164,7 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
     types = load_platform_types()
     kind = table["type"]
     if kind not in types:
-        raise PlatformError(f"no platform type '{kind}'", where=where, hint=_types_hint(kind))
+        raise PlatformError(f"unknown platform type '{kind}'", where=where, hint=_types_hint(kind))
     model = types[kind].options
     shared = _Common.model_fields
     try:
@@ -212,7 +215,7 @@ def choose_platforms(names: list[str], path: Path | None = None) -> list[Platfor
             hint = did_you_mean(name, all_platforms, "`bareline platforms` lists them")
             raise PlatformError(f"no platform is named '{name}'", hint=hint)
         if names.count(name) > 1:
-            raise PlatformError(f"the platform '{name}' is named twice")
+            raise PlatformError(f"the platform '{name}' is given twice; give it once")
     return [specs[name] for name in names]
 
 

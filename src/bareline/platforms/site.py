@@ -94,7 +94,7 @@ class SitePlatforms:
         """
         if len(self.notes) >= MOST_SYSTEMS and name not in self.notes:
             raise PlatformError(
-                f"it describes more than {MOST_SYSTEMS:,} platforms",
+                f"the file describes more than {MOST_SYSTEMS:,} platforms",
                 hint="give the description of fewer systems",
             )
         return self.notes.setdefault(name, [])
@@ -108,7 +108,7 @@ def read_site_file(file: Path, most_bytes: int, hint: str) -> bytes:
     try:
         return read_bounded(file, most_bytes)
     except OSError as error:
-        refused = "" if isinstance(error, NotRegular) else "cannot be read: "
+        refused = "" if isinstance(error, NotRegular) else "the file cannot be read: "
         why = f"{refused}{error.strerror or error}"
         raise PlatformError(why, where=str(file), hint=step_to_read(error, hint)) from error
 

@@ -228,7 +228,7 @@ def usable(
         raise AnalysisError(
             f"{name} has no undisturbed profiled launch on {' and '.join(missing)}",
             where=_places(records),
-            hint="measure it there with `profile = true` and a core per rank",
+            hint="measure the application there with `profile = true` and a core per rank",
         )
     return [on[platform] for platform in platforms]
 

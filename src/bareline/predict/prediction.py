@@ -192,7 +192,11 @@ def point(case: PredictionCase, model: Model = "auto") -> tuple[float, float]:
     """
     _check(case)
     if case.compute.value is None:
-        raise AnalysisError("only bounds of computing are known", hint="use --calibrate RUN")
+        raise AnalysisError(
+            "the computing speed of the platform is known only within bounds, but a single value"
+            " is needed",
+            hint="use --calibrate RUN",
+        )
     choice = _choose(case, model)
     return case.base.time_s, time_by(case, choice.model, "carried", case.compute.value)
 
@@ -209,7 +213,7 @@ def _choose(case: PredictionCase, model: Model) -> _Choice:
         return _Choice("delta")
     if trace is None:
         raise AnalysisError(
-            "there is no trace to replay",
+            "the replay needs a trace, which the profile does not have",
             where=str(case.base.profile.path),
             hint="profile with --trace, or use --model delta",
         )

@@ -144,7 +144,7 @@ def layout_of(records: Records, platform: str, profile: Profile) -> Layout:
     layouts = [Layout.parse(text) for text in trials["layout"].drop_nulls().unique().to_list()]
     if not layouts:
         raise AnalysisError(
-            f"nothing of {profile.ranks} ranks was measured on '{platform}'",
+            f"the run has no measurement with {profile.ranks} ranks on '{platform}'",
             where=", ".join(str(run.path) for run in records.runs),
             hint="`bareline predict --plan PROFILE` writes the study that measures its ladder",
         )
@@ -204,7 +204,11 @@ class WhatIf:
         nodes = min(2, ladder.layout.nodes)
         curve = ladder.message("mpi.bandwidth", nodes) or ladder.message("mpi.pingpong", nodes)
         if curve is None or len(curve.sizes) < 2:
-            raise UsageError("the ladder has no curve of its bandwidth", hint="write bandwidth=x2")
+            raise UsageError(
+                "a bandwidth in Gb/s needs a measured curve of the bandwidth, which the ladder"
+                " does not have",
+                hint="write bandwidth=x2",
+            )
         byte_s = float(curve.times[-1] - curve.times[0]) / float(curve.sizes[-1])
         return 8 / self.rate_bps / byte_s
 

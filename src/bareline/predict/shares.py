@@ -200,7 +200,7 @@ def _refuse_noise(
     low, high = np.quantile(times.resampled(operator.truediv, rng), ENDS)
     if low < 1 + margin and high > 1 - margin:
         raise AnalysisError(
-            f"there is no certain loss to divide: {case.b.platform} takes "
+            f"there is no certain loss that could be divided: {case.b.platform} takes "
             f"{times.ratio:.3f} times as long as "
             f"{case.a.platform} ({LEVEL_WORDS} interval {low:.3f} to {high:.3f}), which is within "
             "noise",
@@ -223,7 +223,7 @@ def _values(case: PredictionCase, factor: float, a_s: float) -> dict[Input, floa
     trace = base.trace
     if trace is None:
         raise AnalysisError(
-            "shares need a trace", where=str(base.profile.path), hint="profile with --trace"
+            "the shares need a trace", where=str(base.profile.path), hint="profile with --trace"
         )
     if abs(base.reproduced - 1) > REFUSE:
         raise AnalysisError(

@@ -118,11 +118,18 @@ class Kernel(Probe[Any]):
             _check_verification(point)
         time = point.positive("time_s")
         rate = point.positive("rate_op_s")
-        _check_equal(rate * time, point.number("operations"), "rate by time", "operations")
+        _check_equal(
+            rate * time, point.number("operations"), "rate times time", "the number of operations"
+        )
         compute, compute_mean = _spread(point, "compute_s", time)
         communication, communication_mean = _spread(point, "communication_s", time)
         imbalance = point.positive("imbalance")
-        _check_equal(imbalance * compute_mean, compute, "imbalance by mean", "largest computation")
+        _check_equal(
+            imbalance * compute_mean,
+            compute,
+            "imbalance times mean computation",
+            "the longest computation",
+        )
         most = (compute, communication)
         means = (compute_mean, communication_mean)
         values = (time, rate, *most, *means, imbalance)
@@ -142,11 +149,13 @@ def _check_verification(point: MeasuredPoint) -> None:
         raise ParseError("the output names no verified quantity")
     for quantity in quantities:
         if not isinstance(quantity, Mapping):
-            raise ParseError(f"a quantity is wrong: {repr(quantity)[:80]}")
+            raise ParseError(
+                f"an entry of the verification is not an object: {repr(quantity)[:80]}"
+            )
         if quantity.get("passed") is not True:
             text = f"{quantity.get('name')} = {quantity.get('value')}"
             reference = quantity.get("reference")
-            raise ParseError(f"a quantity is wrong: {text}, expected {reference}")
+            raise ParseError(f"the program's result is wrong: {text}, but {reference} is expected")
 
 
 def _spread(point: MeasuredPoint, name: str, time: float) -> tuple[float, float]:
@@ -154,11 +163,15 @@ def _spread(point: MeasuredPoint, name: str, time: float) -> tuple[float, float]
     slack = _ROUNDING * time
     if not (-slack <= least <= mean + slack and mean <= most + slack and most <= time + slack):
         raise ParseError(
-            f"{name}: min {least}, mean {mean} and max {most} within {time} s contradict each other"
+            f"{name}: min {least}, mean {mean} and max {most} are not in ascending order, or"
+            f" max exceeds the total time of {time} s"
         )
     return most, mean
 
 
 def _check_equal(value: float, other: float, name: str, other_name: str) -> None:
     if not math.isclose(value, other, rel_tol=_ROUNDING):
-        raise ParseError(f"{name} is {value}, but {other_name} {other}")
+        raise ParseError(
+            f"two numbers of the output must be equal: {name} is {value}, but {other_name} is"
+            f" {other}"
+        )

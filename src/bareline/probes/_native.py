@@ -92,7 +92,9 @@ class MeasuredPoint:
         """Return a quantile of a per-iteration series; see `number`."""
         values = self.fields.get(series)
         if not isinstance(values, Mapping):
-            raise ParseError(f"the point {dict(self.coordinates)} has no '{series}'")
+            raise ParseError(
+                f"the output's point {dict(self.coordinates)} has no series '{series}'"
+            )
         return self._number(values, name)
 
     def _number(self, fields: Mapping[str, Any], name: str) -> float:
@@ -138,7 +140,9 @@ class Report:
         """
         value = self.header.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ParseError(f"the header has {name} = {value!r}")
+            raise ParseError(
+                f"the output's header has {name} = {value!r} instead of a whole number above 0"
+            )
         return value
 
     @property
@@ -194,15 +198,18 @@ def read_report(output: Output, program: str, benchmark: str) -> Report:
         raise ParseError("the output is truncated: its last line is missing")
     points = tuple(_point(row) for row in rows[1:-1])
     if end.get("points") != len(points):
-        raise ParseError(f"{len(points)} points, but the program reports {end.get('points')}")
+        raise ParseError(
+            f"the output has {len(points)} points, but its last line reports {end.get('points')}"
+        )
     cut = end.get("cut", [])
     if not points and cut:
         raise OutOfTime(
-            "no point was measured: even the fewest iterations of each took longer than its budget",
+            "no point was measured: at every point, even the fewest iterations took longer"
+            " than its budget",
             hint="raise `budget_s` of the measure, or measure when the machine is quiet",
         )
     if not points:
-        raise ParseError("no point was measured")
+        raise ParseError("the output has no measured point")
     return Report(header, points, tuple(cut))
 
 
@@ -229,7 +236,7 @@ def _are_coordinates(content: object) -> TypeGuard[dict[str, Scalar]]:
 def _point(row: Mapping[str, Any]) -> MeasuredPoint:
     coordinates = row.get("point")
     if not _are_coordinates(coordinates):
-        raise ParseError(f"a line is not a point: {str(dict(row))[:80]}")
+        raise ParseError(f"a line of the output is not a measured point: {str(dict(row))[:80]}")
     if row.get("verified") is False:
         raise ParseError(f"the result of the point {coordinates} is wrong")
     return MeasuredPoint(coordinates, row)
@@ -241,7 +248,9 @@ def positive(value: float, name: str, point: MeasuredPoint) -> float:
     Raises ParseError: the value is zero or negative.
     """
     if value <= 0:
-        raise ParseError(f"the point {dict(point.coordinates)} has {name} = {value}")
+        raise ParseError(
+            f"the point {dict(point.coordinates)} has {name} = {value}, but must have more than 0"
+        )
     return value
 
 

@@ -156,7 +156,7 @@ def _rank(point: MeasuredPoint) -> Rank:
 def _numbers(point: MeasuredPoint, name: str) -> frozenset[int]:
     text = point.fields.get(name)
     if not isinstance(text, str) or not re.fullmatch(r"(\d{1,4}(-\d{1,4})?(,|$))*", text):
-        raise ParseError(f"'{str(text)[:60]}' is not a list of {name}")
+        raise ParseError(f"the point's {name} are not a list of numbers: '{str(text)[:60]}'")
     ends = [part.partition("-") for part in text.split(",") if part]
     spans = [range(int(first), int(last or first) + 1) for first, _, last in ends]
     return frozenset(chain.from_iterable(spans))

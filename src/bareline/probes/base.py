@@ -201,18 +201,24 @@ class Probe(ABC, Generic[P]):
         seen: set[tuple[str, str]] = set()
         for sample in samples:
             if sample.metric not in self.metrics:
-                raise ParseError(f"{self.name} gave the undeclared metric '{sample.metric}'")
+                raise ParseError(
+                    f"the probe {self.name} gave the metric '{sample.metric}', which it does not"
+                    " declare"
+                )
             unit = self.metrics[sample.metric].unit
             # A number without a unit may be a difference; times, sizes and rates have no sign.
             if not math.isfinite(sample.value) or (sample.value < 0 and unit != "1"):
-                raise ParseError(f"{self.name} gave {sample.metric} = {sample.value!r}")
+                raise ParseError(
+                    f"the probe {self.name} gave the invalid value {sample.metric} ="
+                    f" {sample.value!r}"
+                )
             key = (sample.metric, format_point(sample.point))
             if key in seen:
-                raise ParseError(f"{self.name} gave {' '.join(key).strip()} twice")
+                raise ParseError(f"the probe {self.name} gave {' '.join(key).strip()} twice")
             seen.add(key)
         missing = set(self.delivers(params)) - {sample.metric for sample in samples}
         if missing:
-            raise ParseError(f"{self.name} gave no {', '.join(sorted(missing))}")
+            raise ParseError(f"the probe {self.name} gave no value of {', '.join(sorted(missing))}")
 
 
 K = TypeVar("K", bound=Probe[Any])

@@ -33,14 +33,16 @@ def read_fleet(output: Output, benchmark: str) -> tuple[Report, tuple[str, ...]]
     report = read_report(output, "fleetbench", benchmark)
     hosts = report.header.get("hosts")
     if not isinstance(hosts, list) or len(hosts) != report.header.get("ranks"):
-        raise ParseError("the header does not name a host for every rank")
+        raise ParseError("the output's header does not name one host for each rank")
     names = report.header.get("names")
     if not isinstance(names, str):  # empty where none were given; absent only in a damaged header
-        raise ParseError("the header does not give the names of the nodes")
+        raise ParseError("the output's header does not contain the names of the nodes")
     try:
         given = unfold(names) if names else []
     except ValueError as error:
-        raise ParseError(f"the header's names are not a list of nodes: {error}") from error
+        raise ParseError(
+            f"the names in the output's header are not a list of nodes: {error}"
+        ) from error
     return report, _names(given, [str(host) for host in hosts])
 
 

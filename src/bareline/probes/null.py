@@ -53,9 +53,11 @@ class NullProbe(Probe[NullParams]):
         try:
             times_s = [float(time_s) for time_s in json.loads(output.stdout)]
         except (ValueError, TypeError) as error:
-            raise ParseError(f"not a list of times: {error}") from error
+            raise ParseError(
+                f"the output of the null probe is not a list of times: {error}"
+            ) from error
         if len(times_s) != params.points:
-            raise ParseError(f"{len(times_s)} of {params.points} points")
+            raise ParseError(f"the output has {len(times_s)} points instead of {params.points}")
         if len(times_s) == 1:
             return ProbeReading((Sample("time", times_s[0]),))
         return ProbeReading(

@@ -87,10 +87,10 @@ def read_profile(path: Path) -> Profile:
             return read_journal(journal)
         text = read_bounded(path, LARGEST_BYTES)
     except IsADirectoryError as error:
-        raise ProfileError("is a folder, not a profile", where=str(path)) from error
+        raise ProfileError("the path is a folder, not a profile", where=str(path)) from error
     except OSError as error:
         raise ProfileError(
-            f"cannot be read: {error.strerror}",
+            f"the profile cannot be read: {error.strerror}",
             where=str(path),
             hint=step_to_read(error, "make one with `bareline profile -o FILE -- mpirun ...`"),
         ) from error
@@ -111,7 +111,7 @@ def parse_profile(text: bytes | str, path: Path) -> Profile:
     if end.get("type") != "end":
         raise ProfileError("the profile is cut off", where=str(path), hint=_AGAIN)
     if end.get("lines") != len(lines) - 1:
-        reason = f"the profile has {len(lines) - 1} of its {end.get('lines')} lines"
+        reason = f"the profile has only {len(lines) - 1} of its {end.get('lines')} lines"
         raise ProfileError(reason, where=str(path), hint=_AGAIN)
     kinds = _lines_by_kind(path, lines)
     regions = {int(number): name for number, name in header.regions.items()}
@@ -132,7 +132,7 @@ def _lines_by_kind(path: Path, lines: Sequence[Line]) -> dict[str, list[Line]]:
     for number, line in enumerate(lines[1:-1], start=2):
         kind = line.get("type")
         if not isinstance(kind, str) or kind not in kinds:
-            raise _damaged(path, f"a line of unknown type {kind!r}", number)
+            raise _damaged(path, f"one of its lines has the unknown type {kind!r}", number)
         kinds[kind].append(added | line)
     return kinds
 
@@ -145,7 +145,7 @@ def _ranks(path: Path, lines: Sequence[Line], header: _Header) -> pl.DataFrame:
     ranks = _frame(path, lines, RANK_COLUMNS, "rank")
     numbers = ranks["rank"]
     if numbers.is_duplicated().any() or not numbers.is_between(0, header.ranks - 1).all():
-        raise _damaged(path, "a rank appears twice, or does not exist")
+        raise _damaged(path, "one of its ranks appears twice, or does not exist in the job")
     if numbers.len() < header.ranks and header.complete:
         reason = f"the profile lacks some of its {header.ranks} ranks"
         raise ProfileError(reason, where=str(path), hint=_AGAIN)
@@ -245,10 +245,10 @@ def _parse(path: Path, texts: Sequence[bytes]) -> Iterator[Line]:
             line = json.loads(text)
         except (ValueError, RecursionError) as error:
             if 1 < number < last:
-                raise _damaged(path, "a line is not JSON", number) from error
+                raise _damaged(path, "one of its lines is not JSON", number) from error
             raise _unfit_end(path, number) from error
         if not isinstance(line, dict):
-            raise _damaged(path, "a line is not an object", number)
+            raise _damaged(path, "one of its lines is not a JSON object", number)
         if _HALF.search(text) and _has_half(line):
             raise _damaged(path, "the file contains an incomplete character", number)
         yield line
@@ -256,7 +256,7 @@ def _parse(path: Path, texts: Sequence[bytes]) -> Iterator[Line]:
 
 def _unfit_end(path: Path, number: int) -> ProfileError:
     """Return the error for a first or last line of a profile that is not JSON."""
-    reason = "is not a bareline profile" if number == 1 else "the profile is cut off"
+    reason = "the file is not a bareline profile" if number == 1 else "the profile is cut off"
     return ProfileError(reason, where=str(path), hint=_AGAIN)
 
 
@@ -273,9 +273,9 @@ def _header(path: Path, line: Line) -> _Header:
     schema = line.get("schema")
     version = line.get("version")
     if schema != SCHEMA or line.get("type") != "profile":
-        reason = "is not a bareline profile"
+        reason = "the file is not a bareline profile"
         if isinstance(schema, str):
-            reason = f"is not a bareline profile but '{schema}'"
+            reason = f"the file is not a bareline profile, but has the schema '{schema}'"
         raise ProfileError(
             reason,
             where=str(path),
@@ -324,7 +324,7 @@ def _frame(
         raise _damaged(path, f"a '{kind}' line lacks a value")
     wrong = why_implausible(frame)
     if wrong:
-        raise _damaged(path, f"in a '{kind}' line {wrong}")
+        raise _damaged(path, f"a '{kind}' line has an impossible value: {wrong}")
     return frame
 
 

@@ -142,7 +142,8 @@ def _read_head(path: Path, file: mmap.mmap) -> _Head:
     cells = int(record["cells"])
     if not 1 <= per_cell <= ranks <= MOST_RANKS or ranks > per_cell * MOST_CELLS:
         raise ProfileError(
-            f"the journal is damaged: it names {ranks} ranks, {per_cell} to a cell",
+            f"the journal is damaged: {ranks} ranks with {per_cell} ranks in each cell are"
+            " not possible",
             where=str(path),
         )
     if cells != -(-ranks // per_cell):

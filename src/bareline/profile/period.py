@@ -190,7 +190,7 @@ def _check_closed(trace: Trace) -> None:
         if left:
             raise _open(
                 trace,
-                f"messages from rank {sender} to {receiver} extend beyond the end of the period",
+                f"messages from rank {sender} to rank {receiver} end in another period",
             )
 
 
@@ -206,7 +206,7 @@ def _check_requests(trace: Trace, stream: CallStream) -> None:
             continue
         posts += shape.posts
         if shape.kind in POINT_TO_POINT and ANYBODY in (shape.to, shape.from_):
-            raise _open(trace, f"{shape.call} does not name the rank of its partner")
+            raise _open(trace, f"a call of {shape.call} does not name the rank of its partner")
 
 
 def _open(trace: Trace, why: str) -> ProfileError:
@@ -394,7 +394,7 @@ def _stream(path: Path, lines: Sequence[bytes], rank: int, ranks: int) -> CallSt
 
 def _not_read(path: Path, number: int, reason: str) -> ProfileError:
     return ProfileError(
-        f"is not a period that this bareline reads: {reason}",
+        f"the file is not a period that this bareline can read: {reason}",
         where=f"{path}, line {number}",
         hint=_AGAIN,
     )

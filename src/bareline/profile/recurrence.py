@@ -144,7 +144,7 @@ def _cuts(trace: Trace) -> Cuts:
         stretch = _longest(stream)
         if stretch is None:
             raise ProfileError(
-                "no sequence of calls recurs for a quarter of the calls or of the time",
+                "no sequence of calls repeats for at least a quarter of all calls or of the time",
                 where=str(trace.path),
                 hint=_NO_PERIOD,
             )

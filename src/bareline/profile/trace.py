@@ -153,13 +153,13 @@ def _unpacked(path: Path, file: BinaryIO) -> bytes:
         return content
     except (ValueError, zlib.error) as error:
         whole = text.startswith(base64.b64encode(MAGIC)[:8])
-        reason = "the trace is damaged or cut off" if whole else "is not a bareline trace"
+        reason = "the trace is damaged or cut off" if whole else "the file is not a bareline trace"
         raise _refused(path, reason) from error
 
 
 def _read(path: Path, content: mmap.mmap | bytes, decode: Decode) -> Trace:
     if content[: len(MAGIC)] != MAGIC:
-        raise _refused(path, "is not a bareline trace")
+        raise _refused(path, "the file is not a bareline trace")
     if len(content) < layout.PIECE_BYTES:
         raise _refused(path, "the trace is cut off")
     head: Any = np.frombuffer(content, _HEAD, 1).copy()[0]
@@ -189,7 +189,7 @@ def _read(path: Path, content: mmap.mmap | bytes, decode: Decode) -> Trace:
         raise _refused(path, "the trace is damaged") from error
     streams = tuple(stream for stream in rank_streams if stream is not None)
     if [stream.rank for stream in streams] != sorted({stream.rank for stream in streams}):
-        raise _refused(path, "the trace is damaged: ranks repeat")
+        raise _refused(path, "the trace is damaged: a rank appears twice")
     command = head["command"].decode(errors="replace")
     return Trace(path, ranks, int(head["began_unix_ns"]), command, streams)
 

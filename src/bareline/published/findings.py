@@ -64,31 +64,36 @@ class ClaimCheck(_Table):
     @model_validator(mode="after")
     def _complete(self) -> Self:
         if (self.expect == "equal") != (self.within is not None):
-            raise ValueError("'within' belongs to expect = \"equal\", and to no other value")
+            raise ValueError(
+                "expect = \"equal\" needs the key 'within', which no other value of expect may have"
+            )
         if (self.kind == "more") != bool(self.than):
-            raise ValueError("'than' belongs to kind = \"more\", and to no other value")
+            raise ValueError("kind = \"more\" needs the key 'than', which no other kind may have")
         if (self.kind == "trials") == bool(self.against):
-            raise ValueError("'against' belongs to every kind but \"trials\"")
+            raise ValueError(
+                'each kind except "trials" needs the key \'against\', and kind = "trials" may'
+                " not have it"
+            )
         if self.below is not None and self.kind != "trials":
-            raise ValueError("'below' belongs to kind = \"trials\", and to no other value")
+            raise ValueError("only kind = \"trials\" may have the key 'below'")
         if self.kind == "trials" and len(self.printed) != 1:
-            raise ValueError("'printed' of kind = \"trials\" names one list of trials")
+            raise ValueError("kind = \"trials\" needs exactly one list of trials in 'printed'")
         return self
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> Self:
         if len(self.against) > 1 and self.kind != "order":
-            raise ValueError("'against' has several platforms only with kind = \"order\"")
+            raise ValueError("only kind = \"order\" may have several platforms in 'against'")
         if self.expect != "worse" and self.kind not in ("ratio", "order"):
-            raise ValueError(f'kind = "{self.kind}" is about a loss that becomes larger')
+            raise ValueError(f'kind = "{self.kind}" needs expect = "worse"')
         if self.expect == "equal" and (self.ties or self.degree):
-            raise ValueError(
-                "'ties' and 'degree' belong to a difference, not to expect = \"equal\""
-            )
+            raise ValueError("expect = \"equal\" may have neither 'ties' nor 'degree'")
         if self.ties and self.degree:
-            raise ValueError("a claim that a tie satisfies has no degree: give 'ties' or 'degree'")
+            raise ValueError(
+                "a claim may not have both 'ties' and 'degree'; remove one of the two keys"
+            )
         if self.printed_first and self.kind not in ("grows", "rise", "more"):
-            raise ValueError(f'kind = "{self.kind}" has no printed first value')
+            raise ValueError(f"kind = \"{self.kind}\" may not have the key 'printed_first'")
         return self
 
     @property

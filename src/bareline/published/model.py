@@ -56,7 +56,7 @@ class Printed(_Table):
         if self.bound == "at_most" and self.high is None:
             raise ValueError("bound = \"at_most\" needs 'high'")
         if self.value is None and self.bound is None and None in (self.low, self.high):
-            raise ValueError("a range needs 'low' and 'high', a limit needs 'bound'")
+            raise ValueError("a range needs both 'low' and 'high'; a limit needs 'bound'")
         if self.low is not None and self.high is not None and self.low > self.high:
             raise ValueError("'low' is above 'high'")
         return self
@@ -201,11 +201,11 @@ class Result(Printed, _Placed):
     @model_validator(mode="after")
     def _complete(self) -> Self:
         if self.unit not in UNITS:
-            raise ValueError(f"no unit '{self.unit}'; use one of: {', '.join(UNITS)}")
+            raise ValueError(f"'{self.unit}' is not a valid unit; use one of: {', '.join(UNITS)}")
         if (self.kind == "factor") != (self.relation is not None):
-            raise ValueError("'relation' belongs to kind = \"factor\", and to no other value")
+            raise ValueError("the key 'relation' is for kind = \"factor\", which needs it")
         if (self.kind == "absolute") != (self.baseline is None):
-            raise ValueError("'baseline' belongs to every kind but \"absolute\"")
+            raise ValueError("each kind needs 'baseline', but \"absolute\" may not have it")
         return self
 
     @property
@@ -244,7 +244,7 @@ class Trials(_Placed):
     @model_validator(mode="after")
     def _same_length(self) -> Self:
         if self.retransmissions is not None and len(self.retransmissions) != len(self.values):
-            raise ValueError("'values' and 'retransmissions' differ in length")
+            raise ValueError("'values' and 'retransmissions' must have the same length")
         return self
 
 

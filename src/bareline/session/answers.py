@@ -104,7 +104,8 @@ class Answers:
         if self.lost:
             most = f": {max(self.lost, key=lambda lost: lost.claims)}"
         return UsageError(
-            f"{self.claims} of {count(self.of, 'claim')} of {source} can be judged here, less than "
+            f"{self.claims} of {count(self.of, 'claim')} of {source} can be judged here,"
+            " which is less than "
             f"a third{most}",
             where=f"study '{study}'",
             hint="; ".join([*map(str, self.better), "--yes measures all the same"]),

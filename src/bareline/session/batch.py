@@ -98,7 +98,9 @@ def hand_over(system: str, request: JobRequest, path: Path) -> str:
         answer = last_line(finished.stderr) or last_line(finished.stdout) or "no answer"
         raise PlatformError(
             f"{argv[0]} refuses the job: {answer}",
-            hint="`--dry-run` shows the command; `--batch-options` adds what a site asks for",
+            hint=(
+                "`--dry-run` shows the command; `--batch-options` adds options that a site requires"
+            ),
         )
     return job_id[1]
 
@@ -113,7 +115,7 @@ def _need(program: str) -> None:
     if shutil.which(program) is None:
         raise ToolMissing(
             f"the program {program} is not here",
-            hint="submit on a login node of the cluster, or name its system by --with",
+            hint="submit on a login node of the cluster, or name its batch system with --with",
         )
 
 
@@ -255,7 +257,10 @@ def _answer(argv: Sequence[str], *, gone: str) -> str | None:
     if re.search(gone, finished.stderr + finished.stdout):
         return None
     if finished.exit_code or finished.timed_out or not finished.stdout.strip():
-        raise PlatformError(f"`{argv[0]}` failed: {last_line(finished.stderr) or 'no answer'}")
+        raise PlatformError(
+            f"the state of a job is unknown: `{argv[0]}` failed:"
+            f" {last_line(finished.stderr) or 'no answer'}"
+        )
     return finished.stdout
 
 

@@ -147,7 +147,11 @@ def _choose(records: Records, given: str | None) -> str:
     if given is None and len(names) == 1:
         return names[0]
     if given not in names:
-        problem = "several platforms are in the run" if given is None else f"no platform '{given}'"
+        problem = (
+            "the run has several platforms"
+            if given is None
+            else (f"the run has no platform '{given}'")
+        )
         raise AnalysisError(problem, hint=f"name one with --platform: {', '.join(names)}")
     return given
 
@@ -176,7 +180,8 @@ def _curve(tables: Sequence[pl.DataFrame], platform: str) -> _Curve:
     seconds_by_size = {size: value for size, value, _ in _between_nodes(tables, _PING_PONG)}
     if 0 not in seconds_by_size or len(seconds_by_size) < _FEWEST_SIZES:
         raise AnalysisError(
-            f"{platform} has no ping-pong curve of at least {_FEWEST_SIZES} sizes from 0 bytes on",
+            f"{platform} has no ping-pong curve with at least {_FEWEST_SIZES} sizes, of which"
+            " the smallest is 0 bytes",
             hint=f'measure it: [[measure]] probe = "{_PING_PONG}", ranks = 2',
         )
     return sorted(seconds_by_size.items())

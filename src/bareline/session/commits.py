@@ -81,5 +81,8 @@ def run_name(commit: Commit) -> str:
     name = commit.id[:_SHORT] if _HASH.fullmatch(commit.id) else commit.id
     name = _UNFIT.sub("-", name).strip("-.")[:100]
     if not name:
-        raise UsageError(f"'{commit.id[:40]}' cannot be the name of a run", where="--per-commit")
+        raise UsageError(
+            f"the commit '{commit.id[:40]}' has no letter or digit that could be the name of a run",
+            where="--per-commit",
+        )
     return name

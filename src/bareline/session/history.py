@@ -85,8 +85,9 @@ class History:
         trial = record.trial
         if not self._is_planned(trial):
             raise StoreError(
-                f"trial {trial.index} ({trial.case.label} on {trial.platform}) is not what this "
-                "bareline plans there",
+                f"trial {trial.index} of the run ({trial.case.label} on {trial.platform})"
+                " differs from the trial that this "
+                "version of bareline plans at this place",
                 hint="continue with the bareline that began the run, or measure into a new folder",
             )
         if isinstance(record.outcome, Measured):

@@ -174,7 +174,7 @@ def _placed(spool: Spool, options: ImportOptions) -> dict[str, _Placing]:
         return {platform: _all_on_one(spool, titles)}
     if "" in spool.titles and ("" in spool.measured or not titles):
         raise UsageError(
-            "contains no name of its platform",
+            "the file does not contain the name of its platform",
             where=str(spool.first_file[""]),
             hint="name it with --platform, or leave the file out",
         )
@@ -192,7 +192,7 @@ def _all_on_one(spool: Spool, titles: Sequence[str]) -> _Placing:
     if len(titles) > 1:
         listed = ", ".join(map(sanitized_name, titles[:5]))
         raise UsageError(
-            f"the outputs are of {len(titles)} platforms: {listed}",
+            f"one platform is given, but the outputs are from {len(titles)} platforms: {listed}",
             where="--platform",
             hint="leave --platform out, or import their files one platform at a time",
         )
@@ -207,7 +207,7 @@ def _open(out: Path, titles: Mapping[str, str], declared: Declarations) -> tuple
         run = Run.open(out)
         if not run.header.imported:
             raise UsageError(
-                "contains measured results; imported ones go into a run of their own",
+                "this run contains measured results; imported results need another run",
                 where=str(out),
                 hint="choose another --out; `bareline compare` takes several runs",
             )
@@ -434,7 +434,7 @@ def read_again(
     """
     importer = load_importers().get(case.probe.partition(".")[0])
     if importer is None:
-        raise StoreError(f"no importer gives the probe '{case.probe}'", hint="update bareline")
+        raise StoreError(f"no importer reads the probe '{case.probe}'", hint="update bareline")
     doubts = [caveat for caveat in known if caveat.startswith(DOUBT)]
     try:
         readings = list(importer.parse(launch))

@@ -33,7 +33,8 @@ def see_to_nodes(
         return [f"the nodes could not be looked at: {error.what}"]
     if not look.has_python:
         raise UsageError(
-            f"{look.name} does not start {sys.executable}, and the job would fail at once",
+            f"the node {look.name} cannot start {sys.executable}, so that the job would fail"
+            " at once",
             hint="install bareline (docs/how-to/install.md) in a folder that the nodes see at the "
             "same path, and submit with it",
         )

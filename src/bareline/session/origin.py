@@ -49,7 +49,8 @@ def study_of(run: Run) -> Study:
         gone = sorted(set(defaults) - set(probes[name].defaults())) if name in probes else []
         if gone:
             raise StoreError(
-                f"{name} has no parameter '{gone[0]}' any more, which this run measured with",
+                f"this run used the parameter '{gone[0]}' of {name}, which this version of"
+                " bareline does not have",
                 where=f"{run.path}/run.toml, [probe.{name}.defaults]",
                 hint="continue with the bareline that began the run, or measure into a new folder",
             )
@@ -95,13 +96,13 @@ def declare_today(run: Run) -> None:
 
 def _check_metric(run: Run, subject: str, today: Metric, declared: Mapping[str, Any]) -> None:
     if declared["unit"] != today.unit:
-        other = f"in {today.unit} today, not in {declared['unit']}"
+        problem = f"{subject} in {today.unit} today, but the run has {declared['unit']}"
     elif {declared["better"], today.better} == {"lower", "higher"}:
-        other = f"so that {today.better} is better today, not {declared['better']}"
+        problem = f"{subject}: {today.better} is better today, but {declared['better']} in the run"
     else:
         return
     hint = "measure again into a new folder"
-    raise StoreError(f"{subject} {other}", where=str(run.path), hint=hint)
+    raise StoreError(problem, where=str(run.path), hint=hint)
 
 
 def owner_of(path: Path) -> int | None:
@@ -133,7 +134,7 @@ def see_to_trust(run: Run, *, trust: bool) -> None:
         replace_file(mark, "")
     elif not mark.exists():
         raise UsageError(
-            f"belongs to another user (number {owner}), whose programs would be run as you",
+            f"the run belongs to another user (number {owner}), but you would run its programs",
             where=str(run.path),
             hint=f"read {HEADER_FILE} there, then `bareline continue --trust "
             f"{shlex.quote(str(run.path))}`",

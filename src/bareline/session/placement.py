@@ -78,14 +78,20 @@ def look(
     program = replace(PLACE, env=tuple(variables.items()))
     output = allocation.run(program, layout, timeout_s=60.0)
     if output.exit_code or output.timed_out:
-        raise ParseError(f"the launch ended with code {output.exit_code}")
+        raise ParseError(
+            f"the program that looks at the placement of the ranks ended with exit code"
+            f" {output.exit_code}"
+        )
     seen = read_place(output)
     flavour = f"{facts.get('mpi.flavour', 'the launcher')} {facts.get('mpi.version', '')}".strip()
     if seen.jobs > 1:
         raise PlatformError(
             f"the programs are built with {seen.built_with}, and the launcher of {flavour} starts "
             f"them as {seen.jobs} jobs instead of {layout.ranks} ranks",
-            hint="`mpi` names the library; `bareline build --on` builds for it",
+            hint=(
+                "name the library as `mpi` of the platform; `bareline build --on` builds the"
+                " programs for it"
+            ),
         )
     return shown(seen, layout, facts)
 

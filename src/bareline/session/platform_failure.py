@@ -26,9 +26,9 @@ def _refuse_failing_disk(cause: OSError, error: Exception) -> None:
     fails = cause.errno in (errno.EIO, errno.EROFS) and cause.filename
     if not is_full and not fails:
         return
-    step = "make room" if is_full else "see to its file system"
+    step = "make room" if is_full else "repair its file system"
     raise StoreError(
-        f"cannot be written: {cause.strerror}",
+        f"the file cannot be written: {cause.strerror}",
         where=str(cause.filename or cache_folder()),
         hint=f"{step}, then `bareline continue` the run; nothing recorded is lost",
     ) from error

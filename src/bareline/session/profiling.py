@@ -111,7 +111,7 @@ def profile_command(
         raise ToolMissing(f"'{argv[0]}' is not found", hint="give the path of the program")
     if split and (trace or period):
         raise ProfileError(
-            "a trace of a split profile would contain its barriers",
+            "--trace cannot be used with --split, which adds barriers to the program",
             hint="profile twice: once with --split, once with --trace",
         )
     out = out.absolute()
@@ -201,7 +201,7 @@ def parse_regions(texts: Sequence[str]) -> dict[int, str]:
         match = re.fullmatch(r"(\d{1,3})=([^,\"\\\x00-\x1f]{1,100})", text)
         if match is None or not 3 <= int(match[1]) <= 255:
             raise ProfileError(
-                f"'{text}' is not a region",
+                f"'{text}' is not a valid region",
                 hint="write the level of MPI_Pcontrol and a name: 3=solver",
             )
         regions[int(match[1])] = match[2]
@@ -212,7 +212,9 @@ def parse_limit(text: str) -> int:
     """Parse ``64MB`` or ``512 KiB`` as bytes; raises ProfileError: not a size in kB, MB or GB."""
     match = re.fullmatch(r"(\d{1,6}) ?(k|M|G)(i?)B?", text, re.IGNORECASE)
     if match is None or int(match[1]) == 0:
-        raise ProfileError(f"'{text[:40]}' is not a size", hint="write --limit 64MB")
+        raise ProfileError(
+            f"'{text[:40]}' is not a valid size of a trace", hint="write --limit 64MB"
+        )
     power = "kmg".index(match[2].lower()) + 1
     base = 1024 if match[3] else 1000
     return int(match[1]) * int(base**power)
@@ -220,7 +222,11 @@ def parse_limit(text: str) -> int:
 
 def _make_way(out: Path) -> None:
     if out.is_dir():
-        raise ProfileError("is a folder", where=str(out), hint="give the name of a file to -o")
+        raise ProfileError(
+            "-o names a folder instead of a file",
+            where=str(out),
+            hint="give the path of a file to -o",
+        )
     try:
         beside = (journal_of(out), trace_of(out), journal_of(trace_of(out)), period_file(out))
         for path in (out, *beside):
@@ -235,7 +241,7 @@ def _make_way(out: Path) -> None:
         _remove_trace(out)
     except OSError as error:
         raise ProfileError(
-            f"cannot be written: {error.strerror}",
+            f"the file cannot be written: {error.strerror}",
             where=str(error.filename or out),
             hint=step_to_write(error, "-o"),
         ) from error

@@ -64,7 +64,10 @@ def read_correction(run: Run, file: Path) -> Correction:
     changed = {}
     for name, program in study.programs.items():
         if name not in given.programs:
-            raise StudyError(f"there is no [app.{name}], which the run measured", where=where)
+            raise StudyError(
+                f"the file has no table [app.{name}], but the run measured this program",
+                where=where,
+            )
         keys = _differences(name, program, given.programs[name], where)
         if keys:
             changed[f"app.{name}"] = keys
@@ -75,8 +78,14 @@ def _refuse_other_cases(study: Study, given: Study, run: Run, where: str) -> Non
     specs = platforms_of(run)
     before = _cases_by_parameters(study, specs)
     now = _cases_by_parameters(given, specs)
-    _refuse("does not measure", [before[key] for key in before.keys() - now.keys()], where)
-    _refuse("measures, unlike the run,", [now[key] for key in now.keys() - before.keys()], where)
+    gone = [before[key].label for key in before.keys() - now.keys()]
+    if gone:
+        problem = f"the file does not measure {min(gone)}, which the run measured"
+        raise StudyError(problem, where=where, hint=_HINT)
+    added = [now[key].label for key in now.keys() - before.keys()]
+    if added:
+        problem = f"the file measures {min(added)}, which the run did not measure"
+        raise StudyError(problem, where=where, hint=_HINT)
 
 
 def _cases_by_parameters(study: Study, specs: Sequence[PlatformSpec]) -> dict[Hashable, Case]:
@@ -88,19 +97,13 @@ def _cases_by_parameters(study: Study, specs: Sequence[PlatformSpec]) -> dict[Ha
     return cases
 
 
-def _refuse(problem: str, cases: Sequence[Case], where: str) -> None:
-    if cases:
-        first = min(case.label for case in cases)
-        raise StudyError(f"{problem} {first}", where=where, hint=_HINT)
-
-
 def _differences(name: str, before: Program, now: Program, where: str) -> list[str]:
     """Return the changed keys that define how outputs are parsed; refuse all other changes."""
     old = before.model_dump()
     new = now.model_dump()
     for key in old:
         if key not in (*_READING, *_WORDS) and old[key] != new[key]:
-            text = f"[app.{name}]: '{key}' is not what the run measured with"
+            text = f"[app.{name}]: '{key}' differs from the '{key}' with which the run measured"
             raise StudyError(text, where=where, hint=_HINT)
     lacking = sorted(_files(now) - _files(before) - set(before.files))
     if lacking:
@@ -153,8 +156,9 @@ def _declaration(
         now = new["metrics"].get(metric, table)
         if now["unit"] != table["unit"] or now["better"] != table["better"]:
             raise StudyError(
-                f"{name} measured {metric} in {table['unit']} ({table['better']} is better), "
-                f"not in {now['unit']} ({now['better']})",
+                f"the run measured {metric} of {name} in {table['unit']} ({table['better']}"
+                " is better), but "
+                f"the file declares {now['unit']} ({now['better']} is better)",
                 where=where,
                 hint="give the new metric another name, so that the values of the run keep "
                 "their meaning",

@@ -122,9 +122,9 @@ def execute(
     """
     if run.header.edited:
         raise StoreError(
-            "was changed after the run began, so that the other trials would have another plan",
+            "run.toml was changed after the run began, so that the plan would be different",
             where=f"{run.path}/run.toml",
-            hint="take it from a copy of the run, or measure again into a new folder",
+            hint="take run.toml from a copy of the run, or measure again into a new folder",
         )
     return Runner(run, observer, limits or NO_LIMITS, anyway=anyway).execute(
         retry_failed=retry_failed
@@ -219,7 +219,7 @@ class Runner:
             self._watch.see(record)
             failure = self._failures.add(record)
             if failure and not self._observer.failing(failure):
-                raise Stopped(f"stopped: {trial.case.probe} has failed on every platform")
+                raise Stopped(f"stopped because {trial.case.probe} has failed on every platform")
 
     def _tell_skipped(self) -> None:
         """Report together the trials that several successive blocks did not need."""
@@ -253,7 +253,7 @@ class Runner:
 
         def wait(closed: str, until: str) -> None:
             if runs_in_job(self._run):
-                raise TimeUp(f"{closed}, and waiting until {until} would hold the job's nodes")
+                raise TimeUp(f"{closed}, and waiting until {until} would keep the nodes idle")
             self._allocations.give_back()
             self._allocations.note(trial.platform, f"{closed}: waiting until {until}")
 

@@ -56,9 +56,9 @@ def _is_run(path: Path) -> bool:
 def _refuse_several_runs(path: Path) -> None:
     below = list_runs(path) if path.is_dir() else []
     if below:
-        step = "name it" if len(below) == 1 else "name one of them, such as the latest"
+        step = "give this run" if len(below) == 1 else "give one of them, such as the latest"
         raise UsageError(
-            f"is a folder of {count(len(below), 'run')}",
+            f"the path is not a run, but a folder with {count(len(below), 'run')}",
             where=str(path),
             hint=f"{step}: {below[-1].path}",
         )

@@ -118,11 +118,14 @@ class Simulations:
         command = probe.command(params, layout)
         reason = str(spec.options.refuses(command))
         if case["profile"]:
-            reason = "was profiled"
+            reason = "the case was profiled, and a profiled launch is not simulated"
         elif layout.nodes > spec.options.node_count:
-            reason = f"needs {layout.nodes} nodes"
+            reason = (
+                f"the case needs {layout.nodes} nodes, but the platform has"
+                f" {spec.options.node_count}"
+            )
         elif layout.ranks_per_node > 1:
-            reason = "has ranks that share a node, which the curve between nodes does not describe"
+            reason = "ranks share a node, but the calibrated curve is for messages between nodes"
         if reason:
             raise AnalysisError(reason)
         self._tell(f"{case['probe']}, {case['ranks']} ranks, {case['params']}")
@@ -186,10 +189,14 @@ def simulated(
             layout = Layout.spread(trace.ranks, most)
             if layout.nodes > options.nodes:
                 raise PlatformError(
-                    f"{trace.ranks} ranks, {layout.ranks_per_node} a node, need {layout.nodes} "
-                    f"nodes, it has {options.nodes}",
+                    f"{trace.ranks} ranks, {layout.ranks_per_node} on each node, need"
+                    f" {layout.nodes} "
+                    f"nodes, but the platform has {options.nodes}",
                     where=name,
-                    hint="give it more nodes or cores in a platform file, or a larger --per-node",
+                    hint=(
+                        "give the platform more nodes or cores in a platform file, or a larger"
+                        " --per-node"
+                    ),
                 )
             assert isinstance(here, SimAllocation)
             return here.replayed_s(trace, layout, timeout_s=1800.0)

@@ -194,7 +194,9 @@ class Sources:
             return _LOOKS[source.kind](source, ask, install, to.requires)
         except _NotThereError as error:
             hint = error.hint or _NEXT[source.kind]
-            missing = ToolMissing(f"{source.name}: {error}", where=spec.name, hint=hint)
+            missing = ToolMissing(
+                f"the source '{source.name}' cannot be used: {error}", where=spec.name, hint=hint
+            )
             missing.__cause__ = error  # its code names the problem
             return missing
 
@@ -211,7 +213,9 @@ _Install = Callable[..., None]
 
 def _said(output: Output, timeout_s: float) -> str:
     if output.timed_out:
-        raise _NotThereError(f"no answer within {format_duration(timeout_s)}")
+        raise _NotThereError(
+            f"the package manager does not answer within {format_duration(timeout_s)}"
+        )
     if output.exit_code != 0:
         lines = [line.strip() for line in output.stderr.splitlines() if line.strip()]
         # The last line is the script's own; the line before it may be from the tool.
@@ -227,12 +231,14 @@ def _spack(source: Source, ask: _Ask, install: _Install, programs: Sequence[str]
         install("install", *source.words)
         fits = _installed(source, ask)
     if not fits:
-        raise _NotThereError("the program is not installed")
+        raise _NotThereError("no build of it is installed")
     if len(fits) > 1:
         named = [f"{_spec_of(build)} /{build['hash'][:7]}" for build in fits[:_NAMED]]
         more = f" and {len(fits) - _NAMED} more" if len(fits) > _NAMED else ""
-        hint = "say which one: add /HASH, or what only that has"
-        raise _NotThereError(f"{count(len(fits), 'build')} fit: {'; '.join(named)}{more}", hint)
+        hint = "name one build: add /HASH, or a property that only this build has"
+        raise _NotThereError(
+            f"{count(len(fits), 'installed build')} match it: {'; '.join(named)}{more}", hint
+        )
     (build,) = fits
     answer = ask("spack", f"/{build['hash']}", "", "", *programs)
     return _loaded(source, answer, programs, {"spec": _spec_of(build), "hash": build["hash"]})
@@ -253,7 +259,7 @@ def _installed(source: Source, ask: _Ask) -> list[dict[str, Any]]:
             continue
         if all(_has_hash(build) for build in builds):
             return list(builds)
-    raise _NotThereError("what `spack find --json` prints is not a list of builds")
+    raise _NotThereError("the output of `spack find --json` is not a list of builds")
 
 
 def _has_hash(build: object) -> bool:
@@ -322,7 +328,9 @@ def _loaded(
         before = _environment(answers["before"][-1])
         after = _environment(answers["after"][-1])
     except (KeyError, ValueError) as error:
-        raise _NotThereError("its download is incomplete") from error
+        raise _NotThereError(
+            "the environment of the loaded build did not arrive completely"
+        ) from error
     prefix = answers.get("prefix", [""])[-1]
     _see_programs(answers, prefix, programs)
     facts = dict(facts)
@@ -359,10 +367,10 @@ def _see_programs(answers: Mapping[str, list[str]], prefix: str, programs: Seque
         dict(line.split(" ", 1) for line in answers.get(key, ()) if " " in line)
         for key in ("had", "has")
     )
-    again = "name the program as it is called there, or the build that has it"
+    again = "write the program's name in this build, or name the build that has the program"
     if lacking := [name for name in programs if name not in has]:
         raise _NotThereError(
-            f"the build has no program {listing([repr(program) for program in lacking])}", again
+            f"the build does not contain {listing([repr(program) for program in lacking])}", again
         )
     brought = [
         name
@@ -372,7 +380,9 @@ def _see_programs(answers: Mapping[str, list[str]], prefix: str, programs: Seque
     wanted = [name for name in programs if name not in _SHELLS]
     if wanted and not brought:
         others = listing([f"'{name}' is {has[name]}" for name in wanted])
-        raise _NotThereError(f"the variant does not provide the programs that run: {others}", again)
+        raise _NotThereError(
+            f"the programs that would run are not from this variant: {others}", again
+        )
 
 
 def _environment(text: str) -> dict[str, str]:

@@ -91,7 +91,9 @@ class SubmissionRequest:
     def __post_init__(self) -> None:
         if self.chain > _LONGEST_CHAIN:
             hint = f"a chain has at most {_LONGEST_CHAIN}; `bareline continue` begins another"
-            raise UsageError(f"{self.chain} jobs are too many", where="--chain", hint=hint)
+            raise UsageError(
+                f"a chain of {self.chain} jobs is too long", where="--chain", hint=hint
+            )
 
     def shown(self, folder: Path, plan: list[PlannedTrial]) -> Submitting:
         """Return the command and script for a run directory that does not exist yet."""
@@ -150,7 +152,7 @@ def fit(
     if (largest is not None and not slurm) or (jobs and slurm):
         kind, other = ("slurm", order.system) if not slurm else ("job", "slurm")
         raise UsageError(
-            f"platforms of type {kind} have no nodes in a job of {other}",
+            f"a platform of type {kind} cannot use the nodes of a job of {other}",
             hint="choose another system by --with, or platforms of another type",
         )
     nodes = max(jobs, default=order.request.nodes)
@@ -236,11 +238,12 @@ def see_to_jobs(run: Run) -> list[str]:
     for job, state in zip(submission.jobs, states_of(submission), strict=True):
         if not (state.runs or state.waits):
             continue
-        cancel = f"`{find_system(submission.system).cancel} {shlex.quote(job)}` takes it back"
+        cancel = f"`{find_system(submission.system).cancel} {shlex.quote(job)}` cancels it"
         if state.runs:
             raise UsageError(
-                f"the {submission.system} job {job} measures this run: it is {state.words}",
-                hint=f"wait for it; {cancel}",
+                f"the {submission.system} job {job} already measures this run (its state:"
+                f" {state.words})",
+                hint=f"wait until the job ends; {cancel}",
             )
         waiting.append(
             f"the {submission.system} job {job} is {state.words} and measures the rest "

@@ -80,9 +80,9 @@ def with_variants(
         specs.append(_varied(base, name, {**settings, "title": title}))
     if any(spec.build for spec in specs) and not _asks(study, specs):
         raise UsageError(
-            f"no case of the study '{study.name}' runs {{build}}, so that both builds "
-            "would be equal",
-            hint='name the program by it, e.g. command = ["{build}"] of an [app.NAME]',
+            f"no case of the study '{study.name}' uses {{build}} in its command, so that both "
+            "builds would be equal",
+            hint='write {build} in place of the program, e.g. command = ["{build}"] in [app.NAME]',
         )
     names = [spec.name for spec in specs]
     note = ""
@@ -98,7 +98,10 @@ def _given_builds(a: Sequence[str], b: Sequence[str]) -> dict[str, dict[str, Any
     """Return the settings of both builds of the command line, by name: ``a`` and ``b``."""
     if not (a and b):
         lacking = "--build-b" if a else "--build-a"
-        raise UsageError("a second build is necessary", hint=f"add {lacking} PATH or KEY=VALUE")
+        raise UsageError(
+            "only one build is given, but two builds are compared",
+            hint=f"add {lacking} PATH or KEY=VALUE",
+        )
     return {name: _settings(f"--build-{name}", given) for name, given in (("a", a), ("b", b))}
 
 
@@ -151,7 +154,7 @@ def _build_path(where: str, text: str) -> str:
     path = Path(text)
     if not path.is_absolute() and not path.exists():
         raise UsageError(
-            f"{where}: there is no '{text}' here",
+            f"{where}: the path '{text}' does not exist",
             hint="build it first, or write KEY=VALUE as in a platform file, e.g. mpi=mpich",
         )
     return str(path.absolute())

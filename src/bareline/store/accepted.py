@@ -63,7 +63,7 @@ def accept(run: Path, reason: str) -> Acceptance:
                 file.write("\n")
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
     except OSError as error:
-        why = f"cannot be written: {error.strerror}"
+        why = f"the file cannot be written: {error.strerror}"
         raise StoreError(why, where=str(path), hint=_next_step(error)) from error
     return acceptance
 

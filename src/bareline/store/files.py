@@ -97,7 +97,7 @@ def refuse_odd(status: os.stat_result, path: Path) -> None:
     Raises OSError: the file is not a regular file.
     """
     if not stat.S_ISREG(status.st_mode):
-        raise NotRegular("not a regular file", path)
+        raise NotRegular("the path is not a regular file", path)
 
 
 def refuse_link(path: Path) -> None:
@@ -118,7 +118,7 @@ def cut_torn_line(descriptor: int) -> None:
     end = size
     while end > 0:
         if size - end > MOST_LINE_BYTES:
-            problem = f"its last line is longer than {MOST_LINE_BYTES >> 20} MiB"
+            problem = f"the last line of the file is longer than {MOST_LINE_BYTES >> 20} MiB"
             raise StoreError(problem, where=RECORDS_FILE, hint=MEND_LINE)
         start = max(0, end - 65536)
         newline = os.pread(descriptor, end - start, start).rfind(b"\n")
@@ -148,7 +148,7 @@ def whole_lines(
     try:
         with open_regular(file, within=run) as lines:
             if most_bytes is not None and os.fstat(lines.fileno()).st_size > most_bytes:
-                raise StoreError(f"larger than {most_bytes >> 20} MiB", where=str(file))
+                raise StoreError(f"the file is larger than {most_bytes >> 20} MiB", where=str(file))
             number = 0
             while line := lines.readline(MOST_LINE_BYTES + 1):
                 number += 1
@@ -170,4 +170,6 @@ def whole_lines(
                     ) from error
     except OSError as error:
         step = step_to_read(error, "read a copy of the run")
-        raise StoreError(f"cannot be read: {error.strerror}", where=str(file), hint=step) from error
+        raise StoreError(
+            f"the file cannot be read: {error.strerror}", where=str(file), hint=step
+        ) from error

@@ -138,7 +138,7 @@ _Title = Annotated[str, AfterValidator(sanitized_name)]
 def _no_place(name: str) -> str:
     if "/" in name or "\0" in name:
         raise ValueError(
-            "not a valid name: the name is also a file name, so that it cannot contain '/'"
+            "the name is not valid: it is also the name of a file, so that it cannot contain '/'"
         )
     return name
 
@@ -162,7 +162,7 @@ class _Declaration(_Table):
     @model_validator(mode="after")
     def _headline_is_a_metric(self) -> Self:
         if self.headline not in self.metrics:
-            raise ValueError(f"the headline '{self.headline}' is not one of the metrics")
+            raise ValueError(f"the headline '{self.headline}' is not a metric of the probe")
         return self
 
 
@@ -283,7 +283,11 @@ def read_header(run: Path) -> Header:
         if schema > SCHEMA:
             age = "a newer"
             hint = "update bareline"
-        raise StoreError(f"written by {age} bareline (schema {schema})", where=str(run), hint=hint)
+        raise StoreError(
+            f"the run was written by {age} version of bareline (schema {schema})",
+            where=str(run),
+            hint=hint,
+        )
     try:
         header = _header(content)
     except ValueError as error:
@@ -294,9 +298,11 @@ def read_header(run: Path) -> Header:
 def _header(content: dict[str, Any]) -> Header:
     checked = _File.model_validate(content)
     if checked.baseline not in checked.platform:
-        raise ValueError(f"the baseline '{checked.baseline}' is not one of its platforms")
+        raise ValueError(f"the baseline '{checked.baseline}' is not a platform of the run")
     if checked.control and checked.control not in set(checked.platform) - {checked.baseline}:
-        raise ValueError(f"the control '{checked.control}' is not one of its other platforms")
+        raise ValueError(
+            f"the control '{checked.control}' is not a platform of the run, or it is the baseline"
+        )
     if not is_date(checked.created):
         raise ValueError(f"key 'created': '{checked.created}' is not a date and time (ISO 8601)")
     return Header(
@@ -352,13 +358,14 @@ def _read_toml(run: Path) -> dict[str, Any]:
     except OSError as error:
         if _was_begun(run):
             raise StoreError(
-                "bareline was killed while it made the run, so that nothing was measured",
+                "bareline was killed while it made this run directory, so that nothing was"
+                " measured",
                 where=str(run),
-                hint=f"`bareline run ... --out {run}` makes it",
+                hint=f"make the run again: `bareline run ... --out {run}`",
             ) from error
         step = "give the folder that `bareline run` printed last"
         hint = step_to_read(error, step)
-        problem = "not a run directory" if hint == step else "cannot be read"
+        problem = "the folder is not a run directory" if hint == step else "the run cannot be read"
         why = f"{problem}: {error.strerror} ({HEADER_FILE})"
         raise StoreError(why, where=str(run), hint=hint) from error
     except ValueError as error:

@@ -175,11 +175,11 @@ def head_from_line(text: bytes, probes: Mapping[str, Any], platforms: Mapping[st
 def _outcome(line: _Line, metrics: Mapping[str, Any], wanted: Wanted | None) -> Measured | Failed:
     if line.status == "failed":
         if line.stage is None or line.reason is None:
-            raise ValueError("a failed trial has neither stage nor reason")
+            raise ValueError("a failed trial lacks its stage or its reason")
         return Failed(line.stage, line.reason, line.code)
     for sample in line.samples:
         if sample["metric"] not in metrics:
-            raise ValueError(f"{line.probe} has no metric '{sample['metric']}'")
+            raise ValueError(f"the probe {line.probe} has no metric '{sample['metric']}'")
     points = [_point(sample["point"]) for sample in line.samples]
     wanted_metrics = metrics if wanted is None else wanted(line.probe)
     return Measured(

@@ -57,7 +57,7 @@ def list_runs(folder: Path = RUNS) -> list[Run]:
         if folder == RUNS:
             return []
         hint = step_to_read(error, "give a folder with runs")
-        why = f"cannot be read: {error.strerror}"
+        why = f"the folder cannot be read: {error.strerror}"
         raise StoreError(why, where=str(folder), hint=hint) from error
     runs = []
     for path in below:
@@ -77,7 +77,7 @@ def run_folders(folder: Path) -> list[Path]:
         below = sorted(path for path in folder.iterdir() if path.is_dir())
     except OSError as error:
         hint = step_to_read(error, "give a run, or a folder with runs")
-        why = f"cannot be read: {error.strerror}"
+        why = f"the folder cannot be read: {error.strerror}"
         raise StoreError(why, where=str(folder), hint=hint) from error
     return [path for path in below if _has_file_of_run(path)]
 

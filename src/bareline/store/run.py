@@ -109,7 +109,9 @@ class Run(RunFiles):
             if not _is_unmade(path):
                 again = "" if header.imported else f", or `bareline continue {path}`"
                 raise StoreError(
-                    "the folder is not empty", where=str(path), hint=f"choose another --out{again}"
+                    "the folder for the new run is not empty",
+                    where=str(path),
+                    hint=f"choose another --out{again}",
                 )
             (path / "facts").mkdir(exist_ok=True)
             (path / "raw").mkdir(exist_ok=True)
@@ -121,7 +123,7 @@ class Run(RunFiles):
             replace_file(path / HEADER_FILE, text, within=path)
         except OSError as error:
             raise StoreError(
-                f"cannot be written: {error.strerror}",
+                f"the run directory cannot be written: {error.strerror}",
                 where=str(path),
                 hint="choose another folder with --out",
             ) from error
@@ -281,7 +283,9 @@ class Run(RunFiles):
         except ValueError as error:
             for _ in self.records():
                 pass  # names the line and its key
-            raise StoreError(f"damaged: {error}", where=str(file), hint=MEND_LINE) from error
+            raise StoreError(
+                f"the file is damaged: {error}", where=str(file), hint=MEND_LINE
+            ) from error
         if self.header.edited:
             import polars as pl
 
@@ -298,7 +302,8 @@ class Run(RunFiles):
             status = file.lstat()
             if status.st_uid != os.geteuid() and status.st_size > MOST_FOREIGN_BYTES:
                 raise StoreError(
-                    f"belongs to another user, and is larger than {MOST_FOREIGN_BYTES >> 20} MiB",
+                    f"the file belongs to another user and is larger than"
+                    f" {MOST_FOREIGN_BYTES >> 20} MiB, so that bareline does not read it",
                     where=str(file),
                     hint="if you trust the run, copy it, so that the copy belongs to you",
                 )
@@ -311,8 +316,8 @@ def _header_text(header: Header, path: Path) -> str:
     try:
         return header.to_toml()
     except ValueError as error:
-        why = f"no run with this could be read: {first_problem(error)}"
-        raise StoreError(why, where=str(path), hint="shorten or rename it") from error
+        why = f"a run with this header could not be read again: {first_problem(error)}"
+        raise StoreError(why, where=str(path), hint="shorten or change this value") from error
 
 
 def _is_unmade(path: Path) -> bool:

@@ -277,9 +277,11 @@ class RunFiles:
             return None
         except (OSError, ValueError) as error:
             raise StoreError(
-                f"damaged: {first_problem(error)}",
+                f"the file is damaged: {first_problem(error)}",
                 where=str(file),
-                hint="take it from a copy of the run, or remove it: the results do not need it",
+                hint=(
+                    "take the file from a copy of the run, or remove it: the results do not need it"
+                ),
             ) from error
 
     @contextmanager

@@ -94,7 +94,7 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
         else:
             rest += block
         if len(rest) > MOST_LINE_BYTES:
-            raise ValueError(f"a line is longer than {MOST_LINE_BYTES >> 20} MiB")
+            raise ValueError(f"one of its lines is longer than {MOST_LINE_BYTES >> 20} MiB")
 
 
 def _check_trials(
@@ -105,7 +105,7 @@ def _check_trials(
 
     for name, least in _LEAST.items():
         if not frame[name].drop_nulls().is_between(least, MOST).all():
-            raise ValueError(f"key '{name}' is out of range")
+            raise ValueError(f"the value of the key '{name}' is out of range")
     empty = [n for n in frame.columns if n not in _OPTIONAL and frame[n].has_nulls()]
     if empty:
         raise ValueError(f"key '{empty[0]}' is missing")
@@ -117,10 +117,12 @@ def _check_trials(
     ):
         strange = set(frame[name].unique()) - allowed
         if strange:
-            raise ValueError(f"key '{name}' is '{min(strange)}'")
+            raise ValueError(
+                f"the value of the key '{name}' is '{min(strange)}', which is not possible"
+            )
     failed = frame.filter(pl.col("status") == "failed")
     if failed["stage"].has_nulls() or failed["reason"].has_nulls():
-        raise ValueError("a failed trial has neither stage nor reason")
+        raise ValueError("a failed trial lacks its stage or its reason")
     for text in frame["layout"].drop_nulls().unique():
         Layout.parse(text)
     for text in frame["pinning"].drop_nulls().unique():
@@ -131,10 +133,10 @@ def _check_samples(samples: pl.DataFrame, probes: Mapping[str, Any]) -> None:
     if any(samples[name].has_nulls() for name in ("metric", "point", "value")):
         raise ValueError("a sample lacks its metric, point or value")
     if not samples["value"].is_finite().all():
-        raise ValueError("a sample's value is not finite")
+        raise ValueError("the value of a sample is not finite")
     for probe, metric in samples.select("probe", "metric").unique().iter_rows():
         if metric not in probes[probe]["metrics"]:
-            raise ValueError(f"{probe} has no metric '{metric}'")
+            raise ValueError(f"the probe {probe} has no metric '{metric}'")
 
 
 def _schema() -> dict[str, Any]:

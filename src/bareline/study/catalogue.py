@@ -56,11 +56,12 @@ def _read(name: str) -> Study:
     try:
         content = parse_toml(_files()[name].read_bytes())
     except ValueError as error:
-        raise StudyError(f"not valid TOML: {error}", where=where) from error
+        raise StudyError(f"the study file is not valid TOML: {error}", where=where) from error
     study = study_from_toml(content, where=where)
     if study.name != name:
         raise StudyError(
-            f"has another name in its [study] table: '{study.name}' within", where=f"{name}.toml"
+            f"the name of the file differs from the name in its [study] table: '{study.name}'",
+            where=f"{name}.toml",
         )
     return study
 

@@ -62,11 +62,14 @@ def _check_roles_of(measure: Measure, roles: Mapping[str, Role], *, where: str) 
     if measure.roles is None:
         return
     if measure.platforms is not None:
-        raise StudyError("'roles' and 'platforms' exclude each other", where=where)
+        raise StudyError(
+            "a measure cannot have both 'roles' and 'platforms'; remove one of the two keys",
+            where=where,
+        )
     for name in measure.roles:
         if name not in roles:
             hint = did_you_mean(name, roles, f"add a table [role.{name}]")
-            raise StudyError(f"no role is named '{name}'", where=where, hint=hint)
+            raise StudyError(f"the study has no role '{name}'", where=where, hint=hint)
 
 
 def check_scales(scales: Collection[str], measures: Sequence[Measure]) -> None:
@@ -75,7 +78,8 @@ def check_scales(scales: Collection[str], measures: Sequence[Measure]) -> None:
         for name in measure.scale:
             if name not in scales:
                 raise StudyError(
-                    f"measure {number} ({measure.probe}) changes at scale '{name}', which the "
+                    f"measure {number} ({measure.probe}) has values for the scale '{name}',"
+                    " which the "
                     "study does not have",
                     hint=f"add a table [scale.{name}]",
                 )

@@ -185,7 +185,9 @@ def _measured(options: CommandOptions) -> dict[str, Any]:
         groups = re.compile(options.metric).groups
     except re.error as error:
         raise UsageError(
-            f"is not a regular expression: {error}", where="--metric", hint="quote it with '...'"
+            f"the value is not a valid regular expression: {error}",
+            where="--metric",
+            hint="quote it with '...'",
         ) from error
     if groups != 1:
         raise UsageError(
@@ -204,10 +206,11 @@ def _words(line: str, *, needs_shell: bool) -> list[str]:
         words = shlex.split(line)
     except ValueError as error:
         raise UsageError(
-            f"{str(error).lower()}: {line[:80]}", hint="write each command in its own quotes"
+            f"the command cannot be read ({str(error).lower()}): {line[:80]}",
+            hint="write each command in its own quotes",
         ) from error
     if not words or not words[0]:
-        raise UsageError("a command is empty", hint="write `bareline ab -- './a' './b'`")
+        raise UsageError("one of the commands is empty", hint="write `bareline ab -- './a' './b'`")
     return ["sh", "-c", line] if needs_shell else words
 
 

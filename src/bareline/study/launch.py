@@ -43,7 +43,11 @@ def parse_launch(argv: Sequence[str]) -> MpiProgram:
     """
     form = "write e.g. `-- mpirun -n 4 ./app`"
     if not argv or not _LAUNCHER.fullmatch(Path(argv[0]).name):
-        named = f"'{argv[0][:60]}' is" if argv else "nothing is"
+        named = (
+            (f"the command begins with '{argv[0][:60]}', which is")
+            if argv
+            else "there is no command, so that there is"
+        )
         raise UsageError(f"{named} not a valid launcher of an MPI program", hint=form)
     if ":" in argv:
         raise UsageError("a launch of several programs cannot be forecast", hint=form)
@@ -52,7 +56,9 @@ def parse_launch(argv: Sequence[str]) -> MpiProgram:
     if not ranks:
         raise UsageError("the command does not give the number of ranks", hint=form)
     if not words:
-        raise UsageError("the launcher is given no program", hint=form)
+        raise UsageError(
+            "the command names no program after the launcher and its options", hint=form
+        )
     return MpiProgram(tuple(words), ranks)
 
 
@@ -68,14 +74,17 @@ def _take_ranks(words: list[str], form: str) -> int:
             continue
         if name not in _COUNTS:
             raise UsageError(
-                f"'{name[:40]}' of the launcher would be lost: the platform starts the ranks",
-                hint=f"leave it out; pinning is an option of a platform; {form}",
+                f"the option '{name[:40]}' of the launcher would have no effect, because the"
+                " platform starts the ranks",
+                hint=f"leave it out, or pin ranks by an option of the platform; {form}",
             )
         text = value
         if not equals:
             text = words.pop(0) if words else ""
         if not text.isdecimal() or not 0 < int(text) <= _MOST_RANKS:
-            raise UsageError(f"'{name} {text[:20]}' is not a number of ranks", hint=form)
+            raise UsageError(
+                f"'{name} {text[:20]}' does not give a valid number of ranks", hint=form
+            )
         ranks = int(text)
     return ranks
 

@@ -146,7 +146,7 @@ def _trace_bytes(given: object) -> object:
     try:
         return parse_size(given) if isinstance(given, str) else given
     except (UsageError, OverflowError) as error:
-        raise ValueError("write a size such as '128MB'") from error
+        raise ValueError(f"{given!r} is not a size; write e.g. '128MB'") from error
 
 
 class Profiling(_Table):
@@ -310,13 +310,17 @@ class Measure(PinningKeys, _Table):
     def _check_sweep(self, where: str) -> None:
         for first, second in itertools.combinations(_PARAMETERS, 2):
             if both := sorted(set(getattr(self, first)) & set(getattr(self, second))):
-                raise StudyError(f"'{both[0]}' is in {first} and in {second}", where=where)
+                raise StudyError(
+                    f"the parameter '{both[0]}' is in the tables {first} and {second}; remove it"
+                    " from one of them",
+                    where=where,
+                )
         count = math.prod(len(values) for values in self.sweep.values())
         for counts in (self.ranks, self.nodes):
             count *= len(counts) if isinstance(counts, list) else 1
         if count > MOST_CASES:
             raise StudyError(
-                f"sweeps {count:,} cases, more than {MOST_CASES:,}",
+                f"the measure has {count:,} cases, which is more than {MOST_CASES:,}",
                 where=where,
                 hint="sweep fewer values",
             )
@@ -327,7 +331,7 @@ class Measure(PinningKeys, _Table):
             raise StudyError(f"{ranks} ranks do not divide evenly over {ends} nodes", where=where)
         if self.profile and not probe.command(params, Layout(1, ranks)).mpi:
             raise StudyError(
-                f"{self.probe} calls no MPI function: a profile would be empty",
+                f"{self.probe} calls no MPI function, so that its profile would be empty",
                 where=where,
                 hint="remove `profile`",
             )
@@ -343,4 +347,6 @@ def _canonical(params: Mapping[str, Scalar], where: str) -> str:
     try:
         return format_point(params)
     except ValueError as error:  # not a number, or too large
-        raise StudyError(str(error), where=where, hint="give a finite number") from error
+        raise StudyError(
+            f"a parameter has an invalid value: {error}", where=where, hint="give a finite number"
+        ) from error

@@ -105,9 +105,9 @@ def check_question(
         platform, colon, name = ".".join(text.split()).rpartition(":")
         if colon and platforms and platform not in platforms:
             raise StudyError(
-                f"'{text}' asks of '{platform}', which is not a platform of the run",
+                f"the question '{text}' is about '{platform}', which is not a platform of the run",
                 where=where,
-                hint=did_you_mean(platform, platforms, f"it has: {', '.join(platforms)}"),
+                hint=did_you_mean(platform, platforms, f"the run has: {', '.join(platforms)}"),
             )
         if name not in answers:
             raise _unanswerable(text, name, metrics, where)

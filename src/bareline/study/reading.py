@@ -28,9 +28,11 @@ def load_study(path: Path, defaults: ProbeDefaults | None = None) -> Study:
         content = read_toml(path)
     except OSError as error:
         hint = step_to_read(error, "`bareline studies` lists the built-in ones")
-        raise StudyError(f"cannot be read: {error.strerror}", where=str(path), hint=hint) from error
+        raise StudyError(
+            f"the study file cannot be read: {error.strerror}", where=str(path), hint=hint
+        ) from error
     except ValueError as error:
-        raise StudyError(f"not valid TOML: {error}", where=str(path)) from error
+        raise StudyError(f"the study file is not valid TOML: {error}", where=str(path)) from error
     return study_from_toml(_with_inputs(content, path), where=str(path), defaults=defaults)
 
 
@@ -63,7 +65,7 @@ def _trace_file(file: Path, study: Path, name: str) -> Path:
     """Return the path of a trace; a run directory stores the path, because a trace may be large."""
     if not file.is_file():
         raise StudyError(
-            f"there is no trace '{file}'",
+            f"the trace '{file}' does not exist",
             where=f"{study}, [app.{name}], trace",
             hint="make one with `bareline profile --trace -o FILE -- mpirun ...`",
         )
@@ -85,7 +87,7 @@ def _input_text(file: Path, study: Path, name: str) -> str:
         raise StudyError(why, where=where, hint=elsewhere) from error
     except (OSError, ValueError) as error:  # a null character is a ValueError
         why = f"'{file}' cannot be read: {getattr(error, 'strerror', None) or error}"
-        hint = step_to_read(error, "it is looked for in the study's folder")
+        hint = step_to_read(error, "bareline looks for the file in the folder of the study")
         raise StudyError(why, where=where, hint=hint) from error
 
 

@@ -73,9 +73,12 @@ def cast_roles(
         if taken.count(platform) > 1:
             both = [name for name, value in chosen.items() if value == platform]
             raise StudyError(
-                f"the platform '{platform}' cannot take the roles {' and '.join(both)} at once",
+                f"the platform '{platform}' is given for several roles: {' and '.join(both)}",
                 where=where,
-                hint="give each role a platform of its own, or define it twice under two names",
+                hint=(
+                    "give another platform for each role, or define this platform twice under two"
+                    " names"
+                ),
             )
     return Cast(chosen, [platform for platform in on if platform not in taken])
 
@@ -138,6 +141,6 @@ def _assignment(text: str, roles: Mapping[str, Role], where: str) -> tuple[str, 
     if not roles:
         raise StudyError("the study has no roles", where=where, hint="name platforms with --on")
     if name not in roles:
-        hint = did_you_mean(name, roles, f"it has: {', '.join(roles)}")
-        raise StudyError(f"no role is named '{name}'", where=where, hint=hint)
+        hint = did_you_mean(name, roles, f"the study has: {', '.join(roles)}")
+        raise StudyError(f"the study has no role '{name}'", where=where, hint=hint)
     return name, platform

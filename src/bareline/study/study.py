@@ -236,8 +236,8 @@ class Study(StudyKeys):
         where = f"study '{self.name}'"
         if name not in self.scales:
             names = ", ".join(self.scales)
-            hint = f"it has: {names}" if names else "it has none; run it without --scale"
-            raise StudyError(f"no scale is named '{name}'", where=where, hint=hint)
+            hint = f"it has: {names}" if names else "run it without --scale"
+            raise StudyError(f"the study has no scale '{name}'", where=where, hint=hint)
         changes: list[str] = []
         for measure in self.measures:
             changes += measure.changes_at(name)
@@ -379,13 +379,13 @@ def _check_sources(study: Study) -> None:
     for name, source in study.sources.items():
         # A scale may leave out measures of the study itself.
         if id(source) not in used and study.scale is None:
-            hint = did_you_mean(name, study.probes, f"it measures {', '.join(study.probes)}")
-            problem = f"'{name}', which comes from '{source.name}', is not measured"
+            hint = did_you_mean(name, study.probes, f"the study measures {', '.join(study.probes)}")
+            problem = f"the source '{source.name}' is for '{name}', which is not measured"
             raise StudyError(problem, hint=hint)
     for _, case in study.cases():
         if study.source_of(case.probe) and study.command_of(case).argv[0].startswith("{native}"):
-            raise StudyError(f"{case.probe} is bareline's own program, which it builds itself")
+            raise StudyError(f"{case.probe} cannot have a source: bareline builds it itself")
     for name, program in study.programs.items():
         if study.source_of(f"app.{name}") and "/" in program.command[0]:
-            problem = f"[app.{name}]: '{program.command[0]}' is a path, which no source changes"
+            problem = f"[app.{name}]: a source has no effect on the path '{program.command[0]}'"
             raise StudyError(problem, hint="name the program without its folder")

@@ -34,7 +34,7 @@ def _or(*words: str) -> BeforeValidator:
 
     def check(value: Any) -> Any:
         if isinstance(value, str) and value not in words:
-            raise ValueError(f"'{value}' is not a number; write one, or {choices}")
+            raise ValueError(f"'{value}' is not a number; write a number, or {choices}")
         return value
 
     return BeforeValidator(check)
@@ -101,7 +101,8 @@ class Sweep:
         if self._open_nodes:
             return False
         raise StudyError(
-            f"it measures between {self.ends} nodes: with {nodes} nodes, some would be idle",
+            f"the probe measures between {self.ends} nodes, so that some of {nodes} nodes"
+            " would be idle",
             where=self.where,
             hint=f"write nodes = {self.ends}, or nodes = 1 for both ends on one node",
         )
@@ -111,7 +112,7 @@ class Sweep:
     ) -> Iterator[Shape]:
         if self._open_nodes and self.ranks is None and self.ends is None:
             raise StudyError(
-                f'nodes = "{self.nodes}" asks for several nodes, but the case has only '
+                f'nodes = "{self.nodes}" requests several nodes, but the case has only '
                 "one rank, which uses one node",
                 where=self.where,
                 hint="add ranks_per_node = 1, or set `ranks` to the number of ranks",
@@ -165,7 +166,9 @@ class Sweep:
             nodes, rest = divmod(ranks, each)
             if rest:
                 raise StudyError(
-                    f"{ranks} ranks are not a multiple of {each} per node", where=self.where
+                    f"{ranks} ranks are not a multiple of {each} ranks per node; change"
+                    " `ranks` or `ranks_per_node`",
+                    where=self.where,
                 )
             yield ranks, nodes
 
@@ -177,7 +180,7 @@ class Sweep:
             raise StudyError(
                 "'ranks' follow from 'nodes' and 'ranks_per_node'",
                 where=self.where,
-                hint="remove one of the three",
+                hint="remove one of the three keys",
             )
         ranks_per_node = self._each(room)
         numbers = self._nodes(room)

@@ -107,7 +107,8 @@ def _refuse_incomplete(platform: type[Platform[Any]]) -> None:
     for name in ("type_name", "summary", "options"):
         if not hasattr(platform, name):
             raise PlatformError(
-                f"{platform.__name__} lacks {name}", hint="see the attributes of `Platform`"
+                f"the class {platform.__name__} lacks the attribute '{name}'",
+                hint="see the attributes of `Platform`",
             )
 
 

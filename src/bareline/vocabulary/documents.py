@@ -75,7 +75,7 @@ def parse_json(data: bytes | str, bounds: DocumentLimits = DESCRIPTION) -> Any:
     except json.JSONDecodeError as error:
         raise DocumentError(f"line {error.lineno}, column {error.colno}: {error.msg}") from error
     except RecursionError as error:
-        raise DocumentError("nested too deeply") from error
+        raise DocumentError("lists and tables are nested too deeply") from error
     # An escape may hide a character that the text itself does not show.
     return value if "\\" not in text and is_clean(text) else cleaned_all(value)
 
@@ -108,14 +108,14 @@ def json_decoder(
 def _check_digits(digits: str, text: str, bounds: DocumentLimits) -> None:
     if len(digits) > bounds.digits:
         place = f"line {_line_of(text, text.find(digits))}: " if text else ""
-        raise DocumentError(f"{place}a number of {len(digits):,} digits, more than {bounds.digits}")
+        raise DocumentError(f"{place}a number has more than {bounds.digits} digits")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table: dict[str, Any] = {}
     for key, value in pairs:
         if key in table and table[key] != value:
-            raise DocumentError(f"'{cleaned(key)[:60]}' appears twice with different values")
+            raise DocumentError(f"key '{cleaned(key)[:60]}' appears twice with different values")
         table[key] = value
     return table
 
@@ -130,16 +130,16 @@ def _check_structure(text: str, bounds: DocumentLimits) -> None:
             depth += 1
             if depth > bounds.depth:
                 line = _line_of(text, token.start())
-                raise DocumentError(f"line {line}: nested more than {bounds.depth} deep")
+                raise DocumentError(f"line {line}: nested more than {bounds.depth} levels deep")
         elif word in "]}":
             depth -= 1
         else:
             if len(word) - 2 > bounds.text_chars:
                 line = _line_of(text, token.start())
-                raise DocumentError(f"line {line}: a text is too long ({len(word) - 2:,})")
+                raise DocumentError(f"line {line}: a text exceeds {bounds.text_chars:,} characters")
             values -= word.count(",") + word.count("[") + word.count("{")
     if values > bounds.values:
-        raise DocumentError(f"it has {values:,} values, more than {bounds.values:,}")
+        raise DocumentError(f"the document has more than {bounds.values:,} values")
 
 
 # YAML ---------------------------------------------------------------------------------------------
@@ -228,21 +228,21 @@ class _EventCount:
     def _alias(self, event: Any) -> None:
         self.aliases += 1
         if self.aliases > self.bounds.aliases:
-            raise _refused(event, f"more than {self.bounds.aliases} aliases")
+            raise _refused(event, f"the document has more than {self.bounds.aliases} aliases")
         if any(node.anchor == event.anchor for node in self.open_nodes):
             raise _refused(event, f"the alias '*{event.anchor[:60]}' contains itself")
         self._add(self.values_of.get(event.anchor, 1), event)
 
     def _scalar(self, event: Any) -> None:
         if len(event.value) > self.bounds.text_chars:
-            raise _refused(event, f"a text has {len(event.value):,} characters")
+            raise _refused(event, f"a text has more than {self.bounds.text_chars:,} characters")
         self.values_of[event.anchor] = 1
         self._add(1, event)
 
     def _begin(self, event: Any) -> None:
         self.open_nodes.append(_Open(event.anchor))
         if len(self.open_nodes) - 1 > self.bounds.depth:  # without the document
-            raise _refused(event, f"nested more than {self.bounds.depth} deep")
+            raise _refused(event, f"it is nested more than {self.bounds.depth} levels deep")
 
     def _end(self, event: Any) -> None:
         node = self.open_nodes.pop()
@@ -263,7 +263,7 @@ def _check_node(node: Node, bounds: DocumentLimits, seen: set[int]) -> None:
     if node.tag in _WORDS:
         node.tag = _TEXT
     if node.tag not in _PLAIN:
-        raise _refused(node, f"the tag '{cleaned(node.tag)[:60]}' is not read")
+        raise _refused(node, f"the tag '{cleaned(node.tag)[:60]}' is not supported")
     if node.id == "scalar":
         _check_number(node, bounds)
     elif node.id == "sequence":
@@ -281,7 +281,7 @@ def _check_key(table: MappingNode, key: Node) -> None:
     if key.tag != _MERGE:
         key.tag = _TEXT
     elif table.tag != f"{_TAG}map":
-        raise _refused(key, "'<<' is not within a table")
+        raise _refused(key, "the merge key '<<' is allowed only in a table")
 
 
 def _check_number(node: ScalarNode, bounds: DocumentLimits) -> None:
@@ -290,7 +290,7 @@ def _check_number(node: ScalarNode, bounds: DocumentLimits) -> None:
     if ":" in node.value:  # YAML 1.1 reads 1:30 as 90
         node.tag = _TEXT
     elif len(node.value) > bounds.digits:
-        raise _refused(node, f"a number has {len(node.value):,} digits, too many")
+        raise _refused(node, f"a number has more than {bounds.digits} digits")
 
 
 def _refused(place: Any, reason: str) -> DocumentError:
@@ -318,7 +318,7 @@ def check_toml_keys(text: str) -> None:
     match = _LONG_KEY.search(text)
     if match is not None:
         line = _line_of(text, match.start())
-        raise DocumentError(f"line {line}: a key of more than {_LONGEST_TOML_KEY} parts")
+        raise DocumentError(f"line {line}: a key has more than {_LONGEST_TOML_KEY} parts")
 
 
 def parse_lines(data: bytes, bounds: DocumentLimits = DESCRIPTION) -> list[str]:
@@ -331,10 +331,10 @@ def parse_lines(data: bytes, bounds: DocumentLimits = DESCRIPTION) -> list[str]:
     """
     lines = cleaned(_text_of(data, bounds)).splitlines()
     if len(lines) > bounds.values:
-        raise DocumentError(f"it has {len(lines):,} lines, more than {bounds.values:,}")
+        raise DocumentError(f"the document has more than {bounds.values:,} lines")
     for number, line in enumerate(lines, 1):
         if len(line) > bounds.text_chars:
-            raise DocumentError(f"line {number} has {len(line):,} characters, too many")
+            raise DocumentError(f"line {number} has more than {bounds.text_chars:,} characters")
     return lines
 
 
@@ -386,14 +386,14 @@ def _kind_of(value: object) -> str:
 
 def _text_of(data: bytes | str, bounds: DocumentLimits) -> str:
     if len(data) > bounds.size_bytes:
-        raise DocumentError(f"larger than {bounds.size_bytes / (1 << 20):.3g} MiB")
+        raise DocumentError(f"the document is larger than {bounds.size_bytes / (1 << 20):.3g} MiB")
     if isinstance(data, str):
         return data
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise DocumentError(f"line {line}: not UTF-8") from error
+        raise DocumentError(f"line {line}: a character is not valid UTF-8") from error
 
 
 def _line_of(text: str, offset: int) -> int:

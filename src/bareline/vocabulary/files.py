@@ -264,12 +264,12 @@ def _inner_folder(path: Path, within: Path) -> int:
     """Open the folder of `path` with no symbolic link on the way from `within`; raises OSError."""
     parts = path.relative_to(within).parts
     if ".." in parts:
-        raise NotRegular("is outside of this folder", path)
+        raise NotRegular(f"the path is outside of the folder {within}", path)
     folder = os.open(within, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for part in parts[:-1]:
             if stat.S_ISLNK(os.stat(part, dir_fd=folder, follow_symlinks=False).st_mode):
-                raise NotRegular(f"'{part}' is a symbolic link", path)
+                raise NotRegular(f"the folder '{part}' of the path is a symbolic link", path)
             inner = os.open(part, _FOLDER, dir_fd=folder)
             os.close(folder)
             folder = inner
@@ -294,11 +294,11 @@ def _opened(path: Path, name: str, folder: int | None, flags: int) -> BinaryIO:
 
 def _refuse_others(status: os.stat_result, path: Path) -> None:
     if stat.S_ISLNK(status.st_mode):
-        raise NotRegular("is a symbolic link", path)
+        raise NotRegular("the path is a symbolic link", path)
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(status.st_mode):
-        raise NotRegular("not a regular file", path)
+        raise NotRegular("the path is not a regular file", path)
 
 
 def read_bounded(path: Path, most_bytes: int, *, within: Path | None = None) -> bytes:
@@ -311,7 +311,7 @@ def read_bounded(path: Path, most_bytes: int, *, within: Path | None = None) -> 
             data = file.read(most_bytes + 1)  # it may have grown
             if len(data) <= most_bytes:
                 return data
-    raise NotRegular(f"larger than {most_bytes / (1 << 20):.3g} MiB", path)
+    raise NotRegular(f"the file is larger than {most_bytes / (1 << 20):.3g} MiB", path)
 
 
 def read_toml(
@@ -325,7 +325,9 @@ def read_toml(
     try:
         data = read_bounded(path, _LARGEST_TOML_BYTES, within=within)
     except (NotRegular, IsADirectoryError) as error:
-        problem = error.strerror if isinstance(error, NotRegular) else "not a regular file"
+        problem = (
+            error.strerror if isinstance(error, NotRegular) else ("the path is not a regular file")
+        )
         raise ValueError(problem) from error
     return parse_toml(data, parse_float)
 
@@ -339,7 +341,7 @@ def parse_toml(data: bytes | str, parse_float: Callable[[str], Any] = float) -> 
     try:
         return tomllib.loads(text, parse_float=parse_float)
     except RecursionError:
-        raise ValueError("nested too deeply") from None
+        raise ValueError("lists and tables are nested too deeply") from None
     except tomllib.TOMLDecodeError:
         raise
     except ValueError as error:  # a number of thousands of digits

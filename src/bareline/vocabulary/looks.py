@@ -71,16 +71,20 @@ def checked_looks(looks: Sequence[int]) -> tuple[int, ...]:
         anything certain.
     """
     if not isinstance(looks, list | tuple) or not looks:
-        raise ValueError("looks: expected numbers of blocks, such as [8, 10, 12]")
+        raise ValueError("looks must be a list of numbers of blocks, such as [8, 10, 12]")
     whole = all(isinstance(look, int) and not isinstance(look, bool) for look in looks)
     if not whole or any(late <= early for early, late in pairwise(looks)):
-        raise ValueError("looks: expected growing numbers of blocks, such as [8, 10, 12]")
+        raise ValueError(
+            "the numbers of blocks in looks must be whole and ascending, such as [8, 10, 12]"
+        )
     for look, alpha in zip(looks, spending(len(looks)), strict=True):
         least = fewest_blocks(alpha)
         if look < least:
             raise ValueError(
-                f"looks: nothing can be certain after {look} blocks at the {100 * alpha:.2g} % of "
-                f"that look; plan it after {least} or more"
+                f"looks: the interim analysis after {look} blocks has a significance level of"
+                f" {100 * alpha:.2g} %, "
+                "at which so few blocks cannot make a difference certain; plan it after"
+                f" {least} or more blocks"
             )
     return tuple(looks)
 

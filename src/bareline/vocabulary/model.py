@@ -127,7 +127,7 @@ class Layout:
         """Parse a layout, e.g. ``2x1x1``; raises ValueError for any other text."""
         counts, space, placed = text.partition(" ")
         if not re.fullmatch(r"[1-9][0-9]{0,8}(x[1-9][0-9]{0,8}){2}", counts):
-            raise ValueError(f"'{text[:40]}' is not a layout such as 2x4x1")
+            raise ValueError(f"'{text[:40]}' is not a valid layout; write it like 2x4x1")
         nodes, ranks, threads = (int(part) for part in counts.split("x"))
         pinning = Pinning.parse(placed) if space else UNBOUND
         return cls(nodes, ranks, threads, pinning)
@@ -360,7 +360,7 @@ def _format_scalar(value: Scalar) -> str:
         return value if plain else json.dumps(value, ensure_ascii=False)
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ValueError(f"{value} cannot be a parameter")
+            raise ValueError(f"{value} cannot be the value of a parameter")
         return repr(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
     return str(value)
 
@@ -378,13 +378,13 @@ def _scan_point(text: str) -> list[tuple[str, Scalar]]:
     while position < len(text):
         key, equals, _ = text[position:].partition("=")
         if not equals or not _BARE.fullmatch(key):
-            raise ValueError(f"not a parameter list: {text!r}")
+            raise ValueError(f"{text!r} is not a list of parameters like a=1 b=2")
         position += len(key) + 1
         value, position = _scan_value(text, position)
         pairs.append((key, value))
         if position < len(text):
             if text[position] != " " or position + 1 == len(text):
-                raise ValueError(f"not a parameter list: {text!r}")
+                raise ValueError(f"{text!r} is not a list of parameters like a=1 b=2")
             position += 1
     return pairs
 
@@ -396,5 +396,5 @@ def _scan_value(text: str, position: int) -> tuple[Scalar, int]:
         return bare[0], bare.end()
     value, end = _DECODER.raw_decode(text, position)
     if not isinstance(value, str | int | float | bool):
-        raise ValueError(f"not a scalar in {text!r}")
+        raise ValueError(f"a value in {text!r} is neither a text nor a number nor true or false")
     return value, end

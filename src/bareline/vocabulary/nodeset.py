@@ -86,7 +86,7 @@ def _hosts(text: str) -> list[str]:
     match = _RANGE.search(text)
     if match is None:
         if not _HOST.fullmatch(text):
-            raise ValueError(f"{text[:60]!r} is not a host name; write n1, user@n1 or n[1-4]")
+            raise ValueError(f"{text[:60]!r} is not a valid host name; write n1, user@n1 or n[1-4]")
         return [text]
     before = text[: match.start()]
     after = text[match.end() :]
@@ -103,7 +103,7 @@ def _numbers(text: str) -> Iterator[str]:
     for part in text.split(","):
         first, dash, last = part.partition("-")
         if not first.isdigit() or (dash and not last.isdigit()):
-            raise ValueError(f"[{text[:60]}] is not a range; write [1-4] or [01,03-05]")
+            raise ValueError(f"[{text[:60]}] is not a valid range; write [1-4] or [01,03-05]")
         width = len(first)
         lowest = int(first)
         highest = int(last or first)

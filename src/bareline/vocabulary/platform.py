@@ -109,11 +109,13 @@ class PinningKeys(BaseModel):
         placed = self.ranks_per_socket or self.ranks_per_numa or self.distribution == "cyclic"
         if placed and self.pinning.binding == "none":
             raise ValueError(
-                'the kernel moves ranks that are not bound; give `binding`, e.g. "core"'
+                "a placement needs ranks that are bound, because the kernel moves other ranks; "
+                'give `binding`, e.g. "core"'
             )
         if self.distribution == "cyclic" and (self.ranks_per_socket or self.ranks_per_numa):
             raise ValueError(
-                "give a number of ranks for each socket, or how the ranks are distributed"
+                'distribution = "cyclic" cannot be used with `ranks_per_socket` or '
+                "`ranks_per_numa`; give only one of them"
             )
         return self
 

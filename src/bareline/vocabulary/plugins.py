@@ -69,7 +69,7 @@ def named(noun: str, objects: Iterable[Found[T]], name: Callable[[T], str]) -> d
         key = name(thing)
         if key in things:
             raise PluginError(
-                f"a second {noun} is named '{key}', the first is {places[key]}",
+                f"the {noun} '{key}' comes from two plug-ins: this one and {places[key]}",
                 where=where,
                 hint="rename one of them, or uninstall the package that brings it",
             )
@@ -83,7 +83,7 @@ def checked(noun: str, objects: Iterable[Found[Any]], kind: type[T]) -> Iterator
     for where, thing in objects:
         if not isinstance(thing, kind):
             raise PluginError(
-                f"is not a valid {noun}: its type is {type(thing).__name__}",
+                f"the plug-in is not a valid {noun}: its type is {type(thing).__name__}",
                 where=where,
                 hint=f"give an instance of {kind.__module__}.{kind.__name__}",
             )

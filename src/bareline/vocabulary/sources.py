@@ -65,7 +65,8 @@ class Source(BaseModel):
         kind, _, name = text.partition(":")
         if kind not in _KINDS:
             raise ValueError(
-                f"'{text[:60]}' does not begin with one of {', '.join(_KINDS)} and a colon"
+                f"'{text[:60]}' is not a valid source; it must begin with one of"
+                f" {', '.join(_KINDS)}, and a colon"
             )
         pattern, example = _KINDS[kind]
         wrong = not re.fullmatch(pattern, name)
@@ -81,7 +82,9 @@ class Source(BaseModel):
     @model_validator(mode="after")
     def _can_be_installed(self) -> Source:
         if self.install_s and self.kind == "eessi":
-            raise ValueError("EESSI is read-only: leave out install_s")
+            raise ValueError(
+                "nothing can be installed into EESSI, which is read-only; leave out install_s"
+            )
         return self
 
     def __str__(self) -> str:

@@ -57,6 +57,6 @@ def test_one_that_fails_every_time_is_ended_and_named_with_every_reason():
     planted = Planted(a=0, b=9)
     with pytest.raises(NotNow) as raised:
         planted.up(attempts=2)
-    assert str(raised.value) == "b: did not come up in 2 attempts: 1. no 1; 2. no 2; wait"
+    assert str(raised.value) == "b: the node did not start in 2 attempts: 1. no 1; 2. no 2; wait"
     assert planted.ended == ["b", "b"]
     assert planted.paused == [1]

@@ -549,7 +549,7 @@ def test_a_runtime_without_its_service_is_not_available(tmp_path, monkeypatch):
     spec = _platform(runtime="docker", image="debian")
     found = LocalPlatform.available(spec)
     assert not found.ok and "start the machine's daemon" in found.hint
-    assert "Docker makes no container: " in found.reason and "daemon" in found.reason
+    assert "Docker cannot make a container here: " in found.reason and "daemon" in found.reason
     assert "--help" not in found.reason
 
 

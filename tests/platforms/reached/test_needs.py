@@ -94,7 +94,7 @@ def test_a_job_whose_nodes_lack_its_python_is_not_submitted(slurm_cluster, tmp_p
     file.write_text('[platform.null]\ntype = "null"\n')
     done = CliRunner().invoke(app, [*line, "--platforms", str(file)])
     assert isinstance(done.exception, UsageError), done.output
-    assert "does not start /nowhere/python" in str(done.exception)
+    assert "cannot start /nowhere/python" in str(done.exception)
     assert not (tmp_path / "run").exists()
     assert commands.ask("squeue", "--noheader", "--states=PENDING,RUNNING").stdout == ""
 

@@ -142,7 +142,7 @@ def test_a_median_of_no_launch_is_never_asked_for():
         (["PROFILE"], "needs the MPI benchmarks (the ladder) of two platforms"),
         (
             ["PROFILE", "--from", "RUN", "--to", "b", "--model", "magic"],
-            "the model does not exist: 'magic'",
+            "there is no model 'magic'",
         ),
         (["PROFILE", "--from", "RUN", "--to", "b"], "RUN"),
         (["--validate", "RUN"], "RUN"),

@@ -418,9 +418,9 @@ def test_a_prediction_for_more_ranks(fits, tmp_path):
     for words, why in (
         ((*names, "--ranks", "256", "--to", "sim-10g"), "more than 8 times the 16"),
         ((*names, "--ranks", "32", "--to", "bare"), "is not simulated"),
-        ((*names, "--ranks", "32"), "no platform is named"),
+        ((*names, "--ranks", "32"), "no platform is given"),
         ((*names, "--ranks", "32", "--to", "sim-10g", "--grid", "4xq"), "is not a valid grid"),
-        ((names[0], "--ranks", "32", "--to", "sim-10g"), "profiles of several counts"),
+        ((names[0], "--ranks", "32", "--to", "sim-10g"), "profiles on several numbers of ranks"),
         ((*names, "--to", "sim-10g"), "several profiles are given"),
     ):
         assert why in bareline("predict", *words, code=2).stderr

@@ -279,7 +279,7 @@ def test_an_open_interval_is_judged_by_its_known_end() -> None:
 
 
 def test_ties_and_degrees_are_checked_where_a_publication_is_read() -> None:
-    with pytest.raises(ValueError, match="'ties' or 'degree'"):
+    with pytest.raises(ValueError, match="both 'ties' and 'degree'"):
         CHECK.model_validate({**CHECK.model_dump(), "ties": True, "degree": 2})
     with pytest.raises(ValueError, match='"equal"'):
         CHECK.model_validate({**CHECK.model_dump(), "expect": "equal", "within": 2, "degree": 2})

@@ -150,13 +150,13 @@ def spoiled(*path, value=None):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (spoiled("upgrades", 0, "change", value="luck=x2"), "'luck=x2' is not a change"),
+        (spoiled("upgrades", 0, "change", value="luck=x2"), "'luck=x2' is not one of the changes"),
         (spoiled("losses", 0, "loss", "shares", 2), "shares of a loss"),
-        (spoiled("upgrades", 0, "base_s", value=0), "a time is not above 0"),
-        (spoiled("validation", "trials", 0, "truth_s", value=0), "a time is not above 0"),
+        (spoiled("upgrades", 0, "base_s", value=0), "one of the times is not above 0"),
+        (spoiled("validation", "trials", 0, "truth_s", value=0), "one of the times is not above 0"),
         (spoiled("validation", "trials", 0, "time_s", value=1e999), "not finite"),
         (spoiled("validation", "trials", 0, "platform", value="moon"), "'moon'</div></li>"),
-        (spoiled("losses", 0, "loss", "measured_a", value=[]), "no measured time"),
+        (spoiled("losses", 0, "loss", "measured_a", value=[]), "lacks the measured times"),
         (spoiled("strips", 0, "most"), "strips.0.most"),
     ],
 )

@@ -1,10 +1,10 @@
 """Divide a program's extra time into pieces such as computation, collectives, waiting and files.
 
 If predictions were stored, the pieces are the terms of the replay that also makes the predictions.
-Otherwise the pieces are differences between two profiles, of the two platforms' launches in one
-block; each piece is the median over all such pairs. Without profiles, the program's own measurement
-of computation and communication is used. The residual is the loss of all launches minus the sum of
-the pieces.
+Otherwise each pair of launches in one block has two profiles, one of each platform. A piece is the
+median over all pairs of the difference between the profiles. Without profiles, the program's own
+measurement of computation and communication is used. The residual is the loss of all launches minus
+the sum of the pieces.
 
 The time within a call includes waiting for late processes: a piece shows where time passes, not
 which process causes the delay.
@@ -81,10 +81,10 @@ Source = Literal["replay", "profile", "clock"]
 class Breakdown:
     """A program's loss, divided into pieces in the order of `PIECES`.
 
-    `ratio` and `base_s` come from all launches, or from the profiled launches only if separate
-    launches were made for profiles. `launches` is the number of pairs of launches in the medians of
-    the pieces. `source` is the origin of the pieces: the replay that predicts, profiles, or the
-    program itself.
+    `ratio` and `base_s` come from all launches. If separate launches were made for profiles, they
+    come from the profiled launches only. `launches` is the number of pairs of launches in the
+    medians of the pieces. `source` is the origin of the pieces: the replay that predicts, profiles,
+    or the program itself.
     """
 
     title: str
@@ -148,7 +148,7 @@ def _is_claimed_loss(cell: Row) -> bool:
     """Whether a row is the time of a program that is certainly or likely slower."""
     of_program = cell.layer in (Layer.NPB, Layer.APP)
     is_program = of_program and cell.headline
-    # The time at a point, as of one rank, is not the time of the launch that is split.
+    # The time at a point, for example of one rank, is not the time of the launch that is split.
     is_whole = cell.place.metric == "time" and not cell.place.point
     is_claimed = cell.grade is not None and cell.grade.is_claim
     is_worse = cell.ratio is not None and cell.ratio.value > 1

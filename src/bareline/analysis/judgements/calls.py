@@ -137,7 +137,7 @@ def dearest_calls(calls: Mapping[CallKey, Sequence[PairedCalls]], launches: int)
 def _call_of(name: str, paired: Sequence[PairedCalls], launches: int) -> Call:
     """Return a call with its medians over launches.
 
-    Its extra time is 0 in a launch without the call.
+    In a launch without the call, the call's extra time counts as 0.
     """
     extras = [0.0] * (launches - len(paired))
     sizes = []

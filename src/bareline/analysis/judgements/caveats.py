@@ -16,7 +16,7 @@ from bareline.vocabulary.caveats import FAILED_TRIALS, OTHER_BUILD, OTHER_LAYOUT
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.verdicts import DecisionRule, Verdict
 
-#: Layers in which bareline's own programs measure the processor, by code of its compiler.
+#: Layers whose programs measure the processor and are compiled by bareline.
 _COMPILED = (Layer.COMPUTE.value, Layer.MEMORY.value, Layer.MPI.value, Layer.NPB.value)
 _DIFFERENT = (Verdict.SLOWER.value, Verdict.FASTER.value)
 _COMPARED = tuple(verdict.value for verdict in COMPARED)
@@ -26,8 +26,8 @@ _PAIR = ("platform", "baseline")
 def with_caveats(table: pl.DataFrame, pairs: Sequence[PlatformPair]) -> pl.DataFrame:
     """Return decided rows with a column "caveats", in a fixed order.
 
-    It contains the caveats of both platforms and of the comparison itself. If launches are paired,
-    "dependent" is removed from the caveats of the platforms ("own" and "base").
+    The column contains the caveats of both platforms and of the comparison itself. If launches are
+    paired, "dependent" is removed from the caveats of the platforms ("own" and "base").
     """
     # In common blocks only a dependence between differences matters, and the pair records it.
     sides = pl.col("own", "base")

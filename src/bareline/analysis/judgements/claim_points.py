@@ -76,7 +76,7 @@ def judged_points(
 def _at_most_common_ranks(others: Sequence[PlaceLoss], losses: Sequence[PlaceLoss]) -> JudgedPoints:
     """Return the points of other programs and of the program.
 
-    Both groups have the largest number of ranks that both measured.
+    All these points have the largest number of ranks that both groups have in common.
     """
     shared = _ranks_of(losses) & _ranks_of(others)
     if not shared:

@@ -66,7 +66,7 @@ class JudgedComparison:
             self.baseline = baseline
         if self.baseline not in platforms:
             raise AnalysisError(
-                f"no platform '{self.baseline}' in these records",
+                f"the records have no platform '{self.baseline}'",
                 hint=f"--baseline takes one of: {', '.join(platforms)}",
             )
         self._before = before
@@ -114,7 +114,7 @@ class JudgedComparison:
         if self.alone:
             raise AnalysisError(
                 f"'{self.baseline}' is the only platform in these records",
-                hint="run the study on another one, or give a second run",
+                hint="run the study on another platform, or give a second run",
             )
         return list(self.before)
 

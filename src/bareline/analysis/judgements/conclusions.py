@@ -18,7 +18,7 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES
 _SMALL_PAGE_BYTES = 4 << 10
 _LARGE_PAGE_BYTES = 2 << 20
 
-#: A trial's value by its key, which pairs trials: the run, and the block or the trial.
+#: The value of each trial; values with the same key (run, and block or trial) are paired.
 _Values = dict[tuple[int, int], float]
 
 

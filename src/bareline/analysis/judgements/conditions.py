@@ -54,7 +54,7 @@ _COMPARISON = re.compile(r"\s*(\S+?)\s*(>=|<=|>|<)\s*(\S+)\s*")
 _VERDICT = re.compile(r"\s*(\S+)\s+is\s+(likely\s+)?([\w-]+)\s*")
 _FAILS = re.compile(r"\s*(\S+)\s+fails\s*")
 _OPERATORS = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
-#: Columns of each row's own figures, by the ends of selectors that ask for them.
+#: The column that each end of a selector compares: values of a single row.
 _PLAIN = {"ratio": "value", "lo95": "lo", "hi95": "hi"}
 _FORM = "write e.g. --fail-if 'mpi.latency > 1.1' or --fail-if 'mpi is slower'"
 #: Verdicts of rows without figures. Such rows meet every condition that asks for a figure.
@@ -243,7 +243,8 @@ class FailCondition:
         by_doubt = self.needs_certainty
         above = self.looks_above is not by_doubt
         certain = comparison.judged.beyond(self.limit, above=above)
-        # A row that is farther from 1 than a limit differs, and no more certainly than its grade.
+        # A row beyond a limit on its side of 1 also differs from 1, at most as certainly as its
+        # grade.
         asks_grade = not by_doubt and above is (self.limit >= 1)
         if by_doubt:
             way = How.NOT_CERTAIN
@@ -377,7 +378,7 @@ def _verdict_condition(text: str, selector: str, likely: str, word: str) -> Fail
         grades = (Grade.CERTAIN, Grade.LIKELY)
     if asked_verdict not in verdicts:
         raise UsageError(
-            f"--fail-if '{text}': no verdict '{likely + word}'",
+            f"--fail-if '{text}': '{likely + word}' is not a verdict",
             hint=f"use one of: {', '.join([*verdicts, *SYNONYMS])}",
         )
     return FailCondition(text, selector, "", "is", 0.0, asked_verdict, grades)

@@ -28,8 +28,8 @@ from bareline.analysis.numbers.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.numbers.members import Mean
 from bareline.vocabulary.verdicts import DecisionRule, Grade, Verdict
 
-#: From so many launches on, differences that are not certain are seldom true, so that *likely*
-#: needs a lower false discovery rate.
+#: From this number of launches on, differences that are not certain are seldom true, so that
+#: *likely* needs a lower false discovery rate.
 _MANY_LAUNCHES = 8
 _RATE_OF_MANY = 0.02
 

@@ -22,7 +22,7 @@ from bareline.vocabulary.place import Place, varying
 from bareline.vocabulary.units import format_size
 from bareline.vocabulary.verdicts import Grade, Verdict
 
-#: Why a ground has no figure where two sides were measured, but must not be compared.
+#: Why a ground has no value if both platforms were measured but must not be compared.
 NOT_COMPARABLE = "not comparable"
 
 #: Caveats that leave a figure valid, but weaken conclusions from it.
@@ -45,7 +45,7 @@ class GroundSource(NamedTuple):
 
 _COLLECTIVES = tuple((collective.probe, "latency") for collective in MEASURED)
 
-#: By class and size of messages, "" for any, the metrics of probes that are evidence on it.
+#: For each class and size of messages ("" is any size), the metrics of probes that are evidence.
 _METRICS = {
     ("parallel", ""): (("npb.ep", "time"), ("hpcc", "dgemm_rate")),
     ("compute", ""): (
@@ -87,7 +87,7 @@ def _all_sources() -> Iterator[GroundSource]:
 
 SOURCES = tuple(_all_sources())
 
-#: Whole programs that do not communicate: they are evidence on "parallel" only.
+#: Whole programs that do not communicate: they are evidence for the class "parallel" only.
 UNCOUPLED = frozenset({"npb.ep"})
 
 
@@ -273,10 +273,10 @@ def _bound(cell: Row) -> Estimate | None:
     return Estimate(bound)
 
 
-#: Verdicts that are not evidence on how the platform would perform.
+#: Verdicts that are not evidence of the platform's performance.
 _NOT_THERE = (Verdict.MISSING, Verdict.DOES_NOT_FIT, Verdict.SKIPPED)
-#: Words for verdicts that mostly leave no figure; caveats decide whether an emulated processor's
-#: figure counts.
+#: Words for verdicts that usually have no value; caveats decide whether the value of an emulated
+#: processor counts.
 _FAILURES: Mapping[Verdict | None, str] = {
     Verdict.FAILED: "every trial failed",
     Verdict.NOT_COMPARABLE: NOT_COMPARABLE,

@@ -20,7 +20,8 @@ from bareline.vocabulary.caveats import FAILED_TRIALS, Caveat
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.verdicts import Grade, Verdict, grade_of, sure_words
 
-#: The common verdict of several points or findings is the first of these that any of them has.
+#: The common verdict of several points or findings is the first verdict in this list that any of
+#: them has.
 ORDER = (
     Verdict.SLOWER, Verdict.MIXED, Verdict.FASTER, Verdict.FAILED, Verdict.INCONCLUSIVE,
     Verdict.MISSING, Verdict.EQUIVALENT, Verdict.NOT_COMPARABLE, Verdict.SKIPPED,
@@ -242,7 +243,7 @@ class Finding:
     def weight(self) -> float:
         """The size of the difference, for sorting.
 
-        The mean's if the mean decides, else the worst point's.
+        This is the size of the mean if the mean decides, else of the worst point.
         """
         if self.by_mean and self.mean is not None:
             ratio = self.mean.ratio.value

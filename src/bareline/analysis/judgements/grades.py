@@ -40,12 +40,12 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import CASE, nodes_words, varying
 from bareline.vocabulary.verdicts import Verdict
 
-#: The layers that are asked about if a study declares no question: its programs.
+#: The layers of programs: the question of a study that does not declare one.
 PROGRAMS = (Layer.NPB.value, Layer.APP.value)
-#: The factor for the statistic of an asked row.
+#: The factor for the test statistic of a row in the study's question.
 ASKED_WEIGHT = 2.0
-#: The factor for the statistic of a detail. At 0.25 ten details per point cost no claim of three
-#: demos; at 0.5 they cost eight of 46.
+#: The factor for the test statistic of a detail. At 0.25 ten details per point cost no claim of
+#: three demos; at 0.5 they cost eight of 46.
 DETAIL_WEIGHT = 0.25
 
 _MIRRORED = {Verdict.SLOWER.value: Verdict.FASTER.value, Verdict.FASTER.value: Verdict.SLOWER.value}

@@ -9,8 +9,8 @@ from bareline.vocabulary.model import Scalar
 
 #: Facts that differ in every run do not explain a step.
 _PASSING = ("time.", "import.dated", "host.boot", "load", "steal")
-#: A fact that changes in more than this share of the runs is also passing; a few changes are never
-#: too many.
+#: A fact that changes in more than this share of the runs does not explain a step either, unless it
+#: changes only a few times.
 _OFTEN_SHARE = 1 / 3
 _SELDOM = 2
 

@@ -16,9 +16,9 @@ from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.verdicts import Grade
 
-#: Nothing worse than this is near native: at least 90 % of the baseline's performance is left.
+#: A ratio up to this is near native: at least 90 % of the baseline's performance is left.
 NEAR_NATIVE = 1 / 0.9
-#: Nothing worse than this is bearable: at least half of the baseline's performance is left.
+#: A ratio up to this is bearable: at least half of the baseline's performance is left.
 BEARABLE = 2.0
 
 
@@ -63,7 +63,7 @@ class ApplicationClass:
     voided_by: frozenset[str] = frozenset()
 
 
-#: An emulated processor computes tens of times slower than any that a cloud would give.
+#: An emulated processor is tens of times slower than any processor that a cloud provides.
 _EMULATED = frozenset({"emulated-cpu"})
 #: Data that was not on the device is not evidence about it.
 _NO_DEVICE = frozenset({"memory-file-system", "page-cache", "not-direct", "not-synced", "own-data"})
@@ -294,7 +294,7 @@ def _ends(grounds: Sequence[Evidence]) -> tuple[Evidence, ...]:
 def _best_end(ground: Evidence) -> float:
     """Return the bound by which the best ground is chosen.
 
-    This is the upper bound, or the lower bound of a range over programs or sizes.
+    The upper bound is used, but for a range over programs or sizes the lower bound.
     """
     end = ground.hi
     if ground.varies:
@@ -307,7 +307,7 @@ def _best_end(ground: Evidence) -> float:
 def _worst_end(ground: Evidence) -> float:
     """Return the bound by which the worst ground is chosen.
 
-    This is the lower bound, or the upper bound of a range over programs or sizes.
+    The lower bound is used, but for a range over programs or sizes the upper bound.
     """
     end = ground.lo
     if ground.varies:

@@ -60,11 +60,13 @@ def find_in_history(history: RunHistory, path: Path) -> int:
     for incomplete in history.incomplete:
         names = (incomplete.path, Path(incomplete.path.name))
         if path in names:
-            raise AnalysisError(f"is not part of the history: {incomplete.why}", where=str(path))
+            raise AnalysisError(
+                f"the run is not part of the history: {incomplete.why}", where=str(path)
+            )
     raise AnalysisError(
-        "is not one of the runs of this history",
+        "the path is not one of the runs of this history",
         where=str(path),
-        hint=f"the latest ones are {', '.join(run.name for run in history.runs[-3:])}",
+        hint=f"the latest runs are {', '.join(run.name for run in history.runs[-3:])}",
     )
 
 
@@ -76,7 +78,9 @@ def accept_changes(trend: Trend, path: Path, reason: str) -> None:
     """
     if not reason.strip():
         raise UsageError(
-            "the reason is empty", where="--reason", hint="write why the change is accepted"
+            "the reason for the acceptance is empty",
+            where="--reason",
+            hint="write why the change is accepted",
         )
     number = find_in_history(trend.history, path)
     changes: list[ChangePoint] = []
@@ -88,7 +92,7 @@ def accept_changes(trend: Trend, path: Path, reason: str) -> None:
         if runs:
             latest = runs[-_NAMED:]
             names = ", ".join(trend.runs[run].name for run in latest)
-            hint = f"changes are at {names}"
+            hint = f"the history has changes at {names}"
         raise UsageError(
             "the history has no change at this run",
             where=f"--accept {path}",

@@ -242,7 +242,7 @@ class Trend:
             hint = "give more runs of one study, or a folder of them"
             if left_out:
                 hint = f"incomplete runs were left out ({left_out})"
-            raise AnalysisError("a trend needs the same metric in two runs or more", hint=hint)
+            raise AnalysisError("a trend needs the same metric in at least two runs", hint=hint)
         return chosen
 
     def _series(

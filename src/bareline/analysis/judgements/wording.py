@@ -12,11 +12,12 @@ from enum import StrEnum
 
 from bareline.analysis.numbers.row import Estimate
 
-#: A printed effect is met from this share of it (on a log scale) to this many times of it: it is
-#: rounded, read off a plot, and of other hardware. Where it was printed for other ranks or nodes,
-#: or for none, two thirds of it and one and a half times as much still meet it.
+#: On a log scale, a ratio that agrees with a printed effect is at least this share of the effect,
+#: and at most the effect divided by this share. Printed effects are rounded, read off plots, and
+#: measured on different hardware. False: the effect was printed for different or unknown ranks or
+#: nodes.
 _SHARE = {True: 0.8, False: 2 / 3}
-#: Certainly less than this share of the effect contradicts it.
+#: A ratio that is certainly below this share of the effect (on a log scale) contradicts it.
 _CONTRADICTED = 0.5
 
 

@@ -19,7 +19,7 @@ _TIMED_OUT = (pl.col("stage") == Stage.TIMEOUT.value) & ~pl.col("reason").str.st
 )
 #: A launch that ended abnormally; a trial that the platform failed to start is not one.
 _CRASHED = pl.col("stage").is_in([stage.value for stage in (Stage.SIGNAL, Stage.EXIT, Stage.PARSE)])
-#: Numbers of cases, blocks and platforms: ten million samples carry each.
+#: The type of the numbers of cases, blocks and platforms, small for ten million samples.
 _CODE = pl.Int32
 
 FloatCube = NDArray[np.float64]

@@ -116,7 +116,8 @@ def _better(probe: str, metric: str, declared: Sequence[_Declared]) -> str:
     if len(directed) > 1:
         (first, run), (second, other) = directed.items()
         raise AnalysisError(
-            f"of {probe}'s {metric} {first} is better in one run and {second} in the other",
+            f"the direction of {metric} of {probe} differs: {first} is better in one run,"
+            f" {second} in the other",
             where=f"{run.path}, {other.path}",
             hint=_ALONE,
         )

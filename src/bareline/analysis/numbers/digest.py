@@ -29,7 +29,7 @@ from bareline.vocabulary.files import open_regular
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import KEY
 
-#: Changes whenever a digest of the same files would have other content.
+#: This number changes whenever a digest of the same files would have different content.
 _FORM = "trend 1"
 #: Columns of a row of a digest; each value is the median of one run.
 ROW = ("platform", *KEY, "layer", "unit", "better", "headline", "value", "lo", "hi")
@@ -132,7 +132,7 @@ def _content_of(run: Run) -> _Content:
     if run.is_being_written():
         raise AnalysisError("the run is being measured now")
     if _is_torn(run.path / RECORDS_FILE):
-        raise AnalysisError("its last record is incomplete because bareline was killed")
+        raise AnalysisError("the last record of the run is incomplete because bareline was killed")
     records = read_runs([run])
     table = summarize(records)
     simulated = set()
@@ -142,9 +142,9 @@ def _content_of(run: Run) -> _Content:
     is_judged = pl.col("better") != "none"
     headlines = table.filter(~pl.col("detail"), is_judged).select(ROW)
     if table.is_empty():
-        raise AnalysisError("every trial failed")
+        raise AnalysisError("all trials of the run failed")
     if headlines.is_empty():
-        raise AnalysisError("nothing to compare")
+        raise AnalysisError("the run has no metric that can be compared")
     date = date_of(run)
     study_name = run.header.study.get("study", {}).get("name", "")
     defaults = defaults_of(run.header)

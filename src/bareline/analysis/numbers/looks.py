@@ -64,7 +64,7 @@ class Looks:
             looks = checked_looks(planned)
         except ValueError as error:
             raise AnalysisError(
-                str(error), where=f"{records.runs[0].path}/run.toml",
+                f"the run is damaged: {error}", where=f"{records.runs[0].path}/run.toml",
                 hint="take the file from a copy of the run",
             ) from error  # fmt: skip
         measured = _complete_blocks(records.trials, looks)

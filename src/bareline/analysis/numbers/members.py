@@ -60,9 +60,9 @@ class Members:
             on_logs = pair.ratio.on_logs
         self.groups = [points[tested[points]] for points in groups]
         self._with_ratio = [points[on_logs[points]] for points in self.groups]
-        #: The numbers of the groups that have a mean: of two points with a ratio at least.
+        #: The indices of the groups that have a mean: groups with at least two points with a ratio.
         self._averaged = []
-        #: The points with a ratio of each group that has a mean.
+        #: For each group that has a mean, the points of the group that have a ratio.
         self._averaged_points = []
         for number, points in enumerate(self._with_ratio):
             if points.size > 1:
@@ -211,7 +211,7 @@ class Members:
     def _exact_interval(self, points: Points) -> _MeanRatio:
         """Return the mean ratio of points without noise.
 
-        Its interval is the error of the models.
+        The interval of the mean is the error of the models.
         """
         ratios = self.pair.ratio
         figures = [ratios.ratio[points], ratios.lo[points], ratios.hi[points]]

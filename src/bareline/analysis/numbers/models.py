@@ -27,7 +27,7 @@ from bareline.vocabulary.model import PROCESSOR_LAYERS, Scalar
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 EMULATED = "emulated processor"
-#: The caveat that a trial on one carries.
+#: The caveat of a trial on an emulated processor.
 EMULATED_CPU = "emulated-cpu"
 _ERROR = "sim.calibration_error_ratio"
 

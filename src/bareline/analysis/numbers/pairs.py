@@ -43,7 +43,8 @@ def _quotient(totals: FloatCube, counts: IntCube) -> FloatCube:
     return quotient
 
 
-#: Layers of a fixed work, where a limit bounds the ratio; in other layers loops last a set time.
+#: Layers with a fixed amount of work, so that a time limit bounds the ratio. In all other layers,
+#: loops last a given time.
 _FIXED_WORK = (Layer.NPB.value, Layer.APP.value)
 
 #: The kind of noise of a point or mean whose spread is unrelated to that of any other point.
@@ -84,7 +85,7 @@ class PlatformPair:
 
     exact = False
     bounded = True
-    #: How the programs of both were compiled, where that differs; else "".
+    #: How the programs of both platforms were compiled if this differs, else "".
     unlike_build = ""
 
     def __init__(

@@ -160,7 +160,7 @@ def _by_interval(pair: PlatformPair, margin: float) -> FloatCube:
     enough = np.minimum(ratio.n, ratio.n_baseline)
     if pair.exact:
         enough = np.where(enough > 0, MIN_LAUNCHES, 0)
-    # With a p-value of 0 a verdict is that of the interval and the estimate alone.
+    # With a p-value of 0, only the interval and the estimate decide the verdict.
     on_ratio = stats.judge(ratio.ratio, ratio.lo, ratio.hi, enough, 0.0, margin=margin)
     on_shift = stats.judge_shift(
         shift.shift, shift.lo, shift.hi, enough, 0.0, tolerance=pair.tolerance(margin)
@@ -199,7 +199,7 @@ def _figures(
         "dependent": pair.dependent,
         "value": pair.here.medians,
         "value_baseline": pair.there.medians,
-        # Lost launches also put a ratio off the scale at its lower end.
+        # Lost launches can also make a ratio 0, which is not a value.
         "ratio": _finite(alike, ratio.ratio, 0),
         "at_least": _finite(alike & _informative(ratio, margin), ratio.nearest, 0),
         "lo": _finite(bounded, ratio.lo, 0),

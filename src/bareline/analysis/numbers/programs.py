@@ -179,14 +179,14 @@ class Splits:
 #: The models whose time is printed, the best first: `bareline.predict.validation.scores`.
 _MODELS = ("replay", "delta")
 
-#: Seconds by platform and application.
+#: Times in s by platform and application.
 Predicted = Mapping[tuple[str, str], float]
 
 
 def application_of(place: Place) -> str:
     """Return the name of a program's case in predictions.
 
-    It is the same with and without a profile.
+    Profiled launches of the case have the same name.
     """
     given = parse_point(place.params).items()
     params = {key: value for key, value in given if key != "profile"}
@@ -198,7 +198,7 @@ def application_of(place: Place) -> str:
     return " ".join(filter(None, parts))
 
 
-#: How the terms of a replayed loss are called, by the input of the replay that is swapped.
+#: The names of the terms of a replayed loss, for each input of the replay that is swapped.
 REPLAYED_TERMS: Mapping[str, str] = {
     "compute": "computing and memory",
     "latency": "message latency",
@@ -220,7 +220,7 @@ class ReplayedTerm:
     hi: float
 
 
-#: The terms of a loss, and of how many launches it is.
+#: The terms of a loss, and its number of launches.
 ReplayedLoss = tuple[tuple[ReplayedTerm, ...], int]
 #: By platform and application.
 ReplayedLosses = Mapping[tuple[str, str], ReplayedLoss]
@@ -258,7 +258,7 @@ def _replayed_terms(shares: Iterable[Mapping[str, Any]], base_s: float) -> Itera
             lo = float(share["lo_s"]) / base_s
             hi = float(share["hi_s"]) / base_s
             if not all(map(isfinite, (extra, lo, hi))):
-                raise ValueError("a share is not finite")
+                raise ValueError("a share of the predicted loss is not a finite number")
             name = REPLAYED_TERMS[share["input"]]
             yield ReplayedTerm(name, extra, lo, hi)
 

@@ -268,9 +268,9 @@ def read_runs(runs: Sequence[Run]) -> Records:
     split = split_of(joined.trials)
     if joined.trials.is_empty():
         raise AnalysisError(
-            "there are no records yet",
+            "the run has no records yet",
             where=", ".join(str(run.path) for run in runs),
-            hint="`bareline continue RUN` measures",
+            hint="`bareline continue RUN` measures the run",
         )
     planned = joined.planned
     if planned is not None:

@@ -35,7 +35,7 @@ from bareline.vocabulary.files import read_toml, step_to_read
 from bareline.vocabulary.units import conversion
 from bareline.vocabulary.validation_errors import problem_of
 
-#: The system that is any platform.
+#: The name of a system that matches any platform.
 ANY_SYSTEM = "*"
 _KEYS = "probe, metric, value, unit, and lower or upper"
 
@@ -56,9 +56,12 @@ class ReferenceValue(BaseModel):
     @model_validator(mode="after")
     def _has_a_bound(self) -> ReferenceValue:
         if self.lower is None and self.upper is None:
-            raise ValueError("has neither lower nor upper: so that no value can be outside")
+            raise ValueError(
+                "the reference value has neither lower nor upper, so that no value can be"
+                " outside; add one of them"
+            )
         if any(end is not None and math.isinf(end) for end in self.ends):
-            raise ValueError("has a bound that is too large for a number")
+            raise ValueError("the reference value has a bound that is too large for a number")
         return self
 
     @property
@@ -115,7 +118,7 @@ class ReferenceCheck:
     def room(self) -> float:
         """The distance from the median to its nearest bound, divided by the median.
 
-        It is negative if the median is outside the bounds.
+        The distance is negative if the median is outside the bounds.
         """
         if self.row is None:
             return float("-inf")
@@ -139,7 +142,7 @@ def read_references(path: Path) -> tuple[SystemReference, ...]:
         content = ReferenceFile.model_validate(read_toml(path))
     except OSError as error:
         step = step_to_read(error, "`bareline reference RUN` writes one")
-        why = f"cannot be read: {error.strerror}"
+        why = f"the file cannot be read: {error.strerror}"
         raise AnalysisError(why, where=str(path), hint=step) from error
     except ValidationError as error:
         problem = problem_of(error)
@@ -147,14 +150,16 @@ def read_references(path: Path) -> tuple[SystemReference, ...]:
         problem_text = f"'{problem.key}': {problem.clause}"
         raise AnalysisError(problem_text, where=str(path), hint=hint) from error
     except ValueError as error:
-        hint = "`bareline reference RUN` writes a correct one"
-        raise AnalysisError(f"is not TOML: {error}", where=str(path), hint=hint) from error
+        hint = "`bareline reference RUN` writes a correct file"
+        raise AnalysisError(
+            f"the file is not valid TOML: {error}", where=str(path), hint=hint
+        ) from error
     system_references: list[SystemReference] = []
     for name, references in content.system.items():
         system_references += [SystemReference(name, reference) for reference in references]
     if not system_references:
-        hint = "`bareline reference RUN` writes them"
-        raise AnalysisError("contains no reference value", where=str(path), hint=hint)
+        hint = "`bareline reference RUN` writes a file with reference values"
+        raise AnalysisError("the file contains no reference value", where=str(path), hint=hint)
     return tuple(system_references)
 
 
@@ -176,7 +181,8 @@ def check_references(
         systems = ", ".join(dict.fromkeys(entry.system for entry in references))
         platforms = ", ".join(sorted(present))
         raise AnalysisError(
-            f"is of the systems {systems}, and none of them was measured here",
+            f"the file has reference values for the systems {systems}, but none of them was"
+            " measured here",
             where=str(path),
             hint=f"the platforms here are {platforms}",
         )
@@ -231,7 +237,8 @@ def _check(row: Mapping[str, Any], entry: SystemReference, path: Path) -> Refere
     factor = conversion(reference.unit, row["unit"])
     if factor is None:
         raise AnalysisError(
-            f"the unit of {reference.probe} {reference.metric} is '{reference.unit}', and it was "
+            f"the reference value of {reference.probe} {reference.metric} has the unit"
+            f" '{reference.unit}', but the metric was "
             f"measured in '{row['unit']}'",
             where=str(path),
             hint="write the value in a unit of the same kind",

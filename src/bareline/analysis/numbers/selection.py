@@ -80,9 +80,9 @@ class Selection:
             for name in names:
                 if name not in there:
                     names_there = ", ".join(sorted(there))
-                    listed = f"there is {names_there}"
+                    listed = f"the results have {names_there}"
                     raise UsageError(
-                        f"there is no {field.name} '{name}' in it",
+                        f"the results have no {field.name} '{name}'",
                         where=f"--{field.name}",
                         hint=did_you_mean(name, there, listed),
                     )

@@ -43,7 +43,7 @@ from bareline.analysis.words.remarks import (
 from bareline.vocabulary.units import listing
 from bareline.vocabulary.verdicts import Verdict
 
-#: With more platforms than these a clause has figures only: the matrix below has the rest.
+#: With more platforms than this, a clause contains figures only: the table below has the details.
 _MOST_PLATFORMS = 3
 _NOTHING: Piece = "nothing could be compared"
 _NEXT = Break(" ")

@@ -17,12 +17,12 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_value, listing, significant
 from bareline.vocabulary.verdicts import Grade, Verdict
 
-#: The most losses with figures where nothing was asked.
+#: The largest number of losses that have figures if the study has no question.
 _MOST_LOSSES = 3
-#: The most names of cases that are listed.
+#: The largest number of cases that are listed by name.
 MOST_NAMES = 4
 _NAMES = {Layer.APP: "applications", Layer.NPB: "NAS benchmarks"}
-#: A piece of the extra time below this share of the baseline's is not named.
+#: A piece of the extra time below this share of the baseline's time is not named.
 _TOLD_FROM = 0.01
 
 _Clause = list[Piece]

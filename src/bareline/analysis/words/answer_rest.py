@@ -24,7 +24,7 @@ from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing, percent
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, DecisionRule, Grade, Verdict
 
-#: The most findings whose range is described where launches are too few to judge any.
+#: The largest number of findings whose range is described if no finding has enough launches.
 _MOST_RANGES = 2
 
 _Clause = list[Piece]
@@ -45,7 +45,7 @@ def clauses_of_undelivered(scope: AnswerScope) -> list[_Clause]:
         total = sum(len(finding.points) for finding in scope.findings)
         text = f"{len(missing)} of {total} points are missing"
         reasons = {point.reason for point in missing}
-        # One reason for all is the answer: other ranks, or ranks that are not known.
+        # If all missing points have the same reason (different or unknown ranks), it is printed.
         if len(reasons) == 1 and missing[0].other_ranks:
             text += f" ({reasons.pop()})"
         clauses.append([text])

@@ -263,7 +263,7 @@ def check_trend(trend: Trend, condition: FailCondition) -> ConditionOutcome:
     """
     if condition.verdict not in (Verdict.SLOWER, Verdict.FASTER):
         raise UsageError(
-            f"--fail-if '{condition.text}': a condition on a trend must be 'is slower' or "
+            f"--fail-if '{condition.text}': a condition on a trend must end with 'is slower' or "
             "'is faster'",
             hint="write e.g. --fail-if 'mpi is slower' or 'mpi is likely slower'",
         )

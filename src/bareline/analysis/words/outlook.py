@@ -10,7 +10,7 @@ from bareline import stats
 from bareline.analysis.numbers.row import Row
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
-#: Above this number of launches the sentences only name this bound.
+#: A larger number of launches is written as "more than" this number.
 MOST_LAUNCHES = 200
 
 

@@ -18,7 +18,7 @@ from bareline.analysis.words.sums import cause_names, probes_words, sum_sentence
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.units import listing
 
-#: The most losses of the same causes that are named; more are counted.
+#: Up to this number, losses with the same causes are named; more losses are counted.
 _NAMED = 6
 _UNKNOWN = 4
 _Named = Callable[[Sequence[str]], str]

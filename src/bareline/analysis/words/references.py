@@ -20,7 +20,7 @@ from bareline.analysis.words.conditions import ConditionOutcome
 from bareline.vocabulary.place import coordinate
 from bareline.vocabulary.units import listing, percent, scale_of, significant
 
-#: The most values of a parameter that are named.
+#: The largest number of values of a parameter that are listed.
 _NAMED_VALUES = 8
 
 

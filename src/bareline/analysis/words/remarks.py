@@ -16,13 +16,13 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict
 
-#: The line's words for disturbances, and the share of disturbed trials from which they are used.
+#: Words for disturbances; they are printed from this share of disturbed trials on.
 _DISTURBANCES = {
     "busy-machine": "measured on a busy machine",
     "steal-time": "measured while the hypervisor took processor time away",
 }
 _DISTURBED_SHARE = 0.2
-#: Deviating links above this share of all and above this number show how the fleet is cabled.
+#: If more links deviate than this share of all links and this number, the cabling is the cause.
 _CABLED_SHARE = 0.05
 _CABLED_LINKS = 10
 _OTHER_LAYOUTS = "other layouts than the baseline's"

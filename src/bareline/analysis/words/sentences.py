@@ -35,9 +35,9 @@ from bareline.vocabulary.units import percent
 from bareline.vocabulary.verdicts import DecisionRule, Verdict
 
 _Clause = list[Piece]
-#: The most findings that are described where launches are too few to judge them.
+#: The largest number of findings that are described although they have too few launches.
 _MOST_SEEN = 3
-#: Verdicts of findings without any figure, by the words before their names.
+#: The words before the names of findings without figures, with the verdict of these findings.
 _LACKING = {
     "failed": Verdict.FAILED,
     "skipped": Verdict.SKIPPED,

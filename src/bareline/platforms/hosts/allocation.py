@@ -162,10 +162,10 @@ class HostsAllocation(Nodes):
         return values
 
     def _shared_cores(self, nodes: Sequence[int]) -> dict[str, int]:
-        """Return the number of cores of each node that other programs may also use.
+        """Return the cores by name of node, if other programs may also use the nodes.
 
         The housekeeping of a trial looks for other programs on these nodes. The result is empty if
-        no other program can run on the nodes.
+        only the trial uses the nodes.
         """
         if not self.others_use:
             return {}

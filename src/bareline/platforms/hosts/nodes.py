@@ -57,7 +57,7 @@ class Nodes(Allocation):
 
         Raises PlatformError: the nodes have no MPI library.
         """
-        raise ToolMissing("these nodes have no MPI library")
+        raise ToolMissing("the nodes of this platform have no MPI library")
 
     def programs_folder(self) -> str:
         """Return the folder on the nodes that contains bareline's own programs."""
@@ -165,7 +165,7 @@ def bring_up(
         if number < attempts:
             pause(number)
     numbered = "; ".join(f"{number}. {why}" for number, why in enumerate(reasons[id(left[0])], 1))
-    text = f"did not come up in {count(attempts, 'attempt')}: {numbered}"
+    text = f"the node did not start in {count(attempts, 'attempt')}: {numbered}"
     raise kind(text, where=label(left[0]), hint=hint)
 
 

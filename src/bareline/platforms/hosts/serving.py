@@ -50,7 +50,9 @@ def serving(
         taken = ports.taken()
         free = [number for number in _PORTS if number not in taken]
         if len(free) < 2:
-            raise PlatformError(f"no port of {_PORTS[0]} to {_PORTS[-1]} is free")
+            raise PlatformError(
+                f"fewer than two of the ports from {_PORTS[0]} to {_PORTS[-1]} are free"
+            )
         port, data_port = random.sample(free, 2)
         values = {"server_port": str(port), "server_data_port": str(data_port)}
         # A file for its output: pipes have no reader while the command is measured.

@@ -154,9 +154,9 @@ class OpenStackProvider(OpenStackSteward):
         if len(inner) != 1:
             names = ", ".join(network.name for network in inner) or "none"
             raise PlatformError(
-                f"the project sees {len(inner)} networks, and none is chosen",
+                f"the project has {len(inner)} networks, but the platform names none of them",
                 where=self._options.cloud,
-                hint=f"write ports = [NETWORK]: {names}",
+                hint=f"write ports = [NETWORK] with one of: {names}",
             )
         return inner
 

@@ -32,7 +32,11 @@ def job_hosts() -> tuple[str, ...]:
             try:
                 words = Path(os.environ[variable]).read_text(encoding="utf-8").split()
             except OSError as error:
-                raise PlatformError(f"{variable}: {error.strerror}", where="job") from error
+                raise PlatformError(
+                    f"the list of the job's hosts cannot be read: {error.strerror} (the file in"
+                    f" the variable {variable})",
+                    where="job",
+                ) from error
             return tuple(dict.fromkeys(words))
     if "LSB_HOSTS" in os.environ:
         return tuple(dict.fromkeys(os.environ["LSB_HOSTS"].split()))
@@ -42,7 +46,9 @@ def job_hosts() -> tuple[str, ...]:
         try:
             return tuple(unfold(finished.stdout.strip()))
         except ValueError as error:
-            raise PlatformError(f"`{' '.join(argv)}`: {error}", where="job") from error
+            raise PlatformError(
+                f"the output of `{' '.join(argv)}` is not a list of hosts: {error}", where="job"
+            ) from error
     return ()
 
 
@@ -65,7 +71,10 @@ class JobOptions(SshOptions):
     @model_validator(mode="after")
     def _fits_together(self) -> JobOptions:
         if self.hosts or self.inventory is not None or self.group is not None:
-            raise ValueError("the job names the hosts; leave out `hosts`, `inventory` and `group`")
+            raise ValueError(
+                "a platform of type job uses the hosts of the batch job; leave out `hosts`, "
+                "`inventory` and `group`"
+            )
         return self
 
 

@@ -225,7 +225,7 @@ class SimAllocation(Allocation):
         trace = read_trace(path)
         if trace.ranks != layout.ranks:
             raise PlatformError(
-                f"the trace is of {trace.ranks} ranks, {layout.ranks} are requested",
+                f"the trace has {trace.ranks} ranks, but {layout.ranks} ranks are requested",
                 where=str(path),
                 hint=f"write ranks = {trace.ranks}, or trace the program on {layout.ranks}",
             )

@@ -110,13 +110,14 @@ def calibrated(records: Records, a: str, b: str, program: str = "") -> ComputeFa
         return _factor(programs[program], program)
     if not programs:
         raise AnalysisError(
-            f"no time of one rank on both {a} and {b}",
+            f"no application was measured with one rank on both {a} and {b}",
             where=where,
             hint="measure the application with ranks = 1, nodes = 1 on both platforms",
         )
     if len(programs) > 1:
         raise AnalysisError(
-            f"one rank of {len(programs)} applications was measured; name one",
+            f"{len(programs)} applications were measured with one rank, so that the choice is"
+            " not clear",
             where=where,
             hint=f"calibrate with a run of one of {'; '.join(programs)}",
         )

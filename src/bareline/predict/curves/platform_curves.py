@@ -67,13 +67,20 @@ class LadderGaps(AnalysisError):
     `measures` has the ``[[measure]]`` blocks to add to the ladder's study.
     """
 
-    def __init__(self, platform: str, gaps: Sequence[Gap]) -> None:
-        super().__init__(
-            f"the ladder of {platform} lacks curves that this application needs: "
-            + "; ".join(gap.words for gap in gaps),
-            hint="measure that; `bareline predict --plan PROFILE` writes the whole study",
-        )
-        self.measures = [gap.measure for gap in gaps]
+    measures: Sequence[str] = ()
+
+
+def refuse_gaps(platform: str, gaps: Sequence[Gap]) -> None:
+    """Raise LadderGaps if the ladder of a platform has gaps."""
+    if not gaps:
+        return
+    error = LadderGaps(
+        f"the ladder of {platform} lacks curves that this application needs: "
+        + "; ".join(gap.words for gap in gaps),
+        hint="measure these curves; `bareline predict --plan PROFILE` writes the whole study",
+    )
+    error.measures = [gap.measure for gap in gaps]
+    raise error
 
 
 class Protocol(NamedTuple):
@@ -237,9 +244,9 @@ def read_ladder(records: Records, platform: str, layout: Layout) -> PlatformCurv
     """
     if platform not in records.platforms:
         raise AnalysisError(
-            f"there is no platform '{platform}'",
+            f"the run has no platform '{platform}'",
             where=", ".join(str(run.path) for run in records.runs),
-            hint=f"it has {', '.join(records.platforms)}",
+            hint=f"the run has {', '.join(records.platforms)}",
         )
     curves = {curve.key: curve for curve in _curves(records, platform)}
     facts = records.facts.get(platform, {})

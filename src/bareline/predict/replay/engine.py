@@ -185,7 +185,7 @@ def replay(trace: Trace, costs: Costs) -> Replayed:
     """
     if len(trace.streams) != trace.ranks:
         raise AnalysisError(
-            f"the trace has {len(trace.streams)} of {trace.ranks} ranks",
+            f"the trace contains only {len(trace.streams)} of the program's {trace.ranks} ranks",
             hint="trace the program again; if it stays, use --model delta",
         )
     tables = _Tables(trace.streams, costs)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bareline.predict.curves.platform_curves import Gap, LadderGaps, PlatformCurves
+from bareline.predict.curves.platform_curves import Gap, PlatformCurves, refuse_gaps
 from bareline.predict.replay.engine import Replayed
 from bareline.profile.model import Profile
 from bareline.profile.records import NO_CALLS
@@ -30,12 +30,15 @@ def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
         raise AnalysisError(f"the profile is unfinished: {profile.ended}", where=where)
     if profile.mode == "split":
         raise AnalysisError(
-            "a split profile contains its own barriers", where=where, hint="profile without --split"
+            "a profile with --split contains additional barriers, so that it cannot be replayed",
+            where=where,
+            hint="profile without --split",
         )
     queued = queued_share(profile)
     if queued > DISTURBED and not openly_shared:
         raise AnalysisError(
-            f"the ranks had no core for {queued:.1%} of their time: no base for a prediction",
+            f"the ranks waited for a core during {queued:.1%} of their time, so that the"
+            " profile cannot be the base of a prediction",
             where=where,
             hint="profile on a quiet machine with a core per rank",
         )
@@ -47,9 +50,7 @@ def check_ladders(profile: Profile, *ladders: PlatformCurves) -> None:
     Raises LadderGaps: a curve is missing or unusable; the error has the measures to add.
     """
     for ladder in ladders:
-        gaps = ladder.gaps(ladder.needs(profile))
-        if gaps:
-            raise LadderGaps(ladder.platform, gaps)
+        refuse_gaps(ladder.platform, ladder.gaps(ladder.needs(profile)))
 
 
 def _apart(spread: float) -> str:
@@ -71,8 +72,7 @@ def refuse_contradictions(profile: Profile, ladder: PlatformCurves, drawn: float
         for need, curve in ladder.used(profile)
         if curve.contradicts
     ]
-    if gaps:
-        raise LadderGaps(ladder.platform, gaps)
+    refuse_gaps(ladder.platform, gaps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,13 +166,13 @@ def grid_by_rule(profiled: Sequence[Grid], ranks: int) -> Grid:
         return candidates[0]
     if not candidates:
         raise AnalysisError(
-            f"the sides of the grid of {ranks} ranks do not follow from {listed}",
-            hint="give them: --grid 4x4x8, the fastest side first",
+            f"the sides of the grid of {ranks} ranks cannot be derived from {listed}",
+            hint="give the sides, the fastest first: --grid 4x4x8",
         )
     raise AnalysisError(
-        f"{ranks} ranks may lie as {' or '.join(map(str, candidates))}: {listed} follow "
-        "the rule of each",
-        hint=f"give the program's own: --grid {candidates[0]}, the fastest side first",
+        f"{ranks} ranks may form the grid {' or '.join(map(str, candidates))}: each of them "
+        f"agrees with {listed}",
+        hint=f"give the grid of the program, the fastest side first: --grid {candidates[0]}",
     )
 
 

@@ -100,7 +100,10 @@ class Maker:
         comm = self._communicator(rank, call)
         is_root = step.rooted and root == rank
         if is_root not in call.sizes:
-            why = "no profiled rank of its place has this role for the root"
+            why = (
+                "no profiled rank at this place of the grid shows the call's size as the root, or"
+                " as a rank that is not the root"
+            )
             raise self._refused(call, why)
         laws = call.sizes[is_root]
         size, sent, received = (self._amount(call, size_laws, rows) for size_laws in laws)
@@ -126,7 +129,9 @@ class Maker:
             return NOBODY
         other = end.rank_on(self.grid, rank)
         if other is None:
-            raise self._refused(call, f"{self.grid} has no such partner of rank {rank}")
+            raise self._refused(
+                call, f"in the grid {self.grid}, rank {rank} has no partner at this place"
+            )
         return other
 
     def _tag(self, rank: int, other: int, call: PlaceCall, laws: Sequence[TagLaw]) -> int:
@@ -135,7 +140,7 @@ class Maker:
         tags = {law.at(self.grid.ranks, rank, other) for law in laws}
         if len(tags) > 1:
             listed = " or ".join(map(str, sorted(tags)))
-            raise self._refused(call, f"its tag may be {listed}")
+            raise self._refused(call, f"the tag of the call may be {listed}")
         return tags.pop()
 
     def _communicator(self, rank: int, call: PlaceCall) -> _Communicator:
@@ -159,7 +164,7 @@ class Maker:
         sizes = sorted({len(members) for members in ranks})
         listed = " or ".join(map(str, sizes)) or "as many"
         why = (
-            f"the profiles do not show whether its communicator has {listed} of "
+            f"the profiles do not show whether the communicator of the call has {listed} of "
             f"{self.grid.ranks} ranks"
         )
         raise self._refused(call, why)
@@ -184,7 +189,8 @@ class Maker:
         if len(likely) != 1:
             listed = ", ".join(f"{size:g}" for size in sorted(sizes))
             why = (
-                "several scaling laws fit its sizes, but give different sizes on this grid "
+                "several scaling laws fit the profiled sizes of the call, but give different"
+                " sizes on this grid "
                 f"({listed} B)"
             )
             raise self._refused(call, why)
@@ -212,7 +218,10 @@ class Maker:
         parts = f"{value:g} B"
         if value >= 0:
             parts = f"{value / element:g} elements of {element} B"
-        why = f"its size on {self.grid} would be {parts}: the grid cannot be cut evenly"
+        why = (
+            f"the size of the call on {self.grid} would be {parts}: the problem cannot be divided"
+            " evenly"
+        )
         raise self._refused(call, why, _EVEN_HINT)
 
     # Counts --------------------------------------------------------------------------------------

@@ -139,7 +139,10 @@ def recognise(largest: JobCalls, others: Sequence[JobCalls] = ()) -> Pattern:
     """
     period = largest.period
     if not _has_messages(period):
-        raise _refused(period, "no rank sends to another alone, so that the profiles show no grid")
+        raise _refused(
+            period,
+            "no rank sends messages to a single other rank, so that the profiles show no grid",
+        )
     patterns: list[Pattern] = []
     misfit = ""
     for grid in _possible_grids(period.ranks):
@@ -151,8 +154,11 @@ def recognise(largest: JobCalls, others: Sequence[JobCalls] = ()) -> Pattern:
     # A grid whose sides have ends alone and no inside fits any calls.
     if all(_ends(pattern) == len(pattern.grid.sides) for pattern in patterns):
         share = share_of(period, (*POINT_TO_POINT, "wait"))
-        traffic = f"what it sends ({share:.0%} of a period's time; {misfit} differs first)"
-        raise _refused(period, f"{traffic} does not go along the sides of a grid")
+        traffic = (
+            f"its point-to-point messages ({share:.0%} of a period's time; the first that does"
+            f" not fit is in {misfit})"
+        )
+        raise _refused(period, f"{traffic} do not follow the sides of a grid")
     patterns.sort(key=lambda pattern: (_ends(pattern), pattern.ways, len(pattern.grid.sides)))
     for pattern in patterns:
         wider = _with_others(pattern, others)

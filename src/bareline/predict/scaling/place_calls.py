@@ -146,7 +146,10 @@ class PlaceCalls:
             return laws
         listed = _listed(dict.fromkeys(sizes))
         unclear = self.size_laws.cuts.unclear
-        why = f"no law in the grid's sides gives its sizes ({listed} B){unclear}"
+        why = (
+            f"no scaling law in the sides of the grid gives the sizes of the call ({listed}"
+            f" B){unclear}"
+        )
         raise self.refused(call, why)
 
     def _are_means(self, call: PlaceCall, sizes: Sequence[int]) -> bool:
@@ -163,7 +166,10 @@ class PlaceCalls:
             if laws:
                 return laws
         tags = {sample.tag(sends=sends) for sample in of_place}
-        why = f"its tags ({_listed(sorted(tags))}) follow neither rank nor partner"
+        why = (
+            f"the tags of the call ({_listed(sorted(tags))}) depend neither on the rank nor on"
+            " the partner"
+        )
         raise self.refused(call, why)
 
     def refused(self, call: PlaceCall, why: str, hint: str | None = None) -> AnalysisError:

@@ -147,9 +147,12 @@ class Scaled:
         most = FURTHEST * self.largest.ranks
         if grid.ranks > most:
             raise UsageError(
-                f"{grid.ranks} ranks are more than {FURTHEST} times the {self.largest.ranks} of "
+                f"{grid.ranks} ranks are more than {FURTHEST} times the {self.largest.ranks}"
+                " ranks of "
                 "the largest profile",
-                hint=f"ask for {most} at most, or profile on more ranks (they may share cores)",
+                hint=(
+                    f"predict at most {most} ranks, or profile on more ranks (they may share cores)"
+                ),
             )
         if len(grid.sides) != len(self.pattern.grid.sides):
             raise UsageError(
@@ -162,8 +165,9 @@ class Scaled:
         fault = first_fault(trace, exact=exact)
         if fault is not None:
             raise AnalysisError(
-                f"the period of {program_of(self.largest)} that its laws give for {trace.ranks} "
-                f"ranks is not a program: {fault}",
+                f"the scaling laws of {program_of(self.largest)} give an impossible program"
+                f" for {trace.ranks} "
+                f"ranks: {fault}",
                 where=str(trace.path),
                 hint=f"it follows another rule there: {self.recommended(trace.ranks)}, or give "
                 "its --grid",
@@ -196,12 +200,14 @@ def scaled(periods: Sequence[ProgramPeriod]) -> Scaled:
     for job in left_out:
         _check_iterations(job, pattern)
     if len(pattern.counts) < 2:
-        others = ", ".join(map(str, program.left_out)) or "no other number of"
+        others = ", ".join(map(str, program.left_out)) or "other numbers of"
         raise AnalysisError(
-            f"only the profile of {pattern.grid.ranks} ranks cuts all sides of {pattern.grid}; on "
-            f"{others} ranks other calls are made ({_first_unlike(jobs[-2], jobs[-1])} first)",
+            f"only the profile of {pattern.grid.ranks} ranks has three or more ranks along"
+            f" all sides of {pattern.grid}; on "
+            f"{others} ranks the calls are different (the first difference is in"
+            f" {_first_unlike(jobs[-2], jobs[-1])})",
             where=str(ordered[-1].trace.path),
-            hint="profile on two more numbers of ranks that cut every side into three or more, "
+            hint="profile on two more numbers of ranks with three or more ranks along every side, "
             f"such as {_cutting_counts(pattern.grid, program.periods)}",
         )
     for job in left_out:
@@ -232,11 +238,12 @@ def _check_periods(ordered: Sequence[ProgramPeriod]) -> None:
     """
     if len({period.ranks for period in ordered}) < len(ordered):
         raise UsageError(
-            "two profiles have the same number of ranks", hint="give one of each number of ranks"
+            "two profiles have the same number of ranks",
+            hint="give one profile for each number of ranks",
         )
     if len(ordered) < 2:
         raise UsageError(
-            "more ranks are predicted from the profiles of several counts",
+            "a prediction for more ranks needs profiles on several numbers of ranks",
             hint="`bareline profile --period` on 4, 8 and 16 ranks, and name all three",
         )
     programs = {program_of(period) for period in ordered}
@@ -253,13 +260,14 @@ def _check_periods(ordered: Sequence[ProgramPeriod]) -> None:
         raise AnalysisError(
             f"a period of rank 0 has {', '.join(map(str, lengths))} calls on "
             f"{', '.join(str(period.ranks) for period in ordered)} ranks: its number of steps "
-            "depends on the number of ranks, as where the root of a collective moves around them",
+            "depends on the number of ranks (for example because the ranks take turns as the"
+            " root of a collective)",
             where=str(ordered[-1].trace.path),
-            hint="such a program is predicted for the ranks that were profiled",
+            hint="predict this program for a number of ranks that was profiled",
         )
     raise AnalysisError(
-        f"the profiles have {', '.join(map(str, repeats))} periods",
-        hint="profile as many steps on each count",
+        f"the profiles have different numbers of periods: {', '.join(map(str, repeats))}",
+        hint="profile the same number of steps on each number of ranks",
     )
 
 
@@ -279,10 +287,14 @@ def _check_iterations(job: JobCalls, pattern: Pattern) -> None:
         call = unlike[0]
         raise AnalysisError(
             f"{call} is called {others[call]} times a period on {job.period.ranks} ranks and "
-            f"{collectives[call]} times on {model.period.ranks}: the number of iterations depends "
-            "on the number of ranks, and no law says how",
+            f"{collectives[call]} times on {model.period.ranks} ranks: the number of"
+            " iterations depends "
+            "on the number of ranks in an unknown way",
             where=str(job.period.trace.path),
-            hint="give the program as many iterations on every count, and profile it again",
+            hint=(
+                "give the program the same number of iterations on every number of ranks, and"
+                " profile it again"
+            ),
         )
 
 
@@ -294,8 +306,9 @@ def _check_left_out(job: JobCalls, pattern: Pattern) -> None:
     model = pattern.counts[-1].job
     if _cuts_all_sides(job.period.ranks, len(pattern.grid.sides)):
         raise AnalysisError(
-            f"the calls on {job.period.ranks} ranks differ from the calls on {model.period.ranks} "
-            f"({_first_unlike(job, model)} differs first)",
+            f"the calls on {job.period.ranks} ranks differ from the calls on"
+            f" {model.period.ranks} ranks "
+            f"(the first difference is in {_first_unlike(job, model)})",
             where=str(job.period.trace.path),
             hint="leave that profile out if the program works differently there, or profile "
             "counts on which it works in the same way",

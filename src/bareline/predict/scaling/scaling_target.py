@@ -65,8 +65,12 @@ def _compute_factor(
     estimate = factor_between(a, b, records, calibration)
     if estimate.value is None:
         raise AnalysisError(
-            f"for {name} only bounds of the computing speed are known: {estimate.source}",
-            hint="measure one rank of the program on both platforms: --calibrate RUN",
+            f"the computing speed of {name} is known only within bounds ({estimate.source}),"
+            " but a single value is needed",
+            hint=(
+                "measure one rank of the program on both platforms, and give this run with"
+                " --calibrate RUN"
+            ),
         )
     return _Factor(estimate.value, estimate.source)
 
@@ -145,7 +149,7 @@ def _why_not_carried(ladder: PlatformCurves, nodes: int, size: int) -> str:
         is_needed = size > 0 or ladder.layout.nodes >= nodes > 1
         return f"has no messages {where}" if is_needed else ""
     if not curve.covers(size):
-        return f"ends at {curve.sizes[-1]:.0f} B {where}, the program sends {size:.0f} B"
+        return f"ends at {curve.sizes[-1]:.0f} B {where}, but the program sends {size:.0f} B"
     faults = curve.faults(ladder.wire_bps_between(nodes))
     if faults:
         return f"is disturbed {where}: " + ", ".join(faults)

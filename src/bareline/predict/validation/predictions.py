@@ -168,26 +168,29 @@ def _check(predictions: Predictions) -> None:
         _check_times(upgrade.base_s, upgrade.time_s)
         if upgrade.change not in UPGRADES:
             raise ValueError(
-                f"'{sanitized_name(upgrade.change)}' is not a change that is predicted"
+                f"'{sanitized_name(upgrade.change)}' is not one of the changes that bareline"
+                " predicts"
             )
     for loss in predictions.losses:
         _check_loss(loss.loss)
     if not all(isfinite(number) for number in _numbers(astuple(predictions))):
-        raise ValueError("a number is not finite")
+        raise ValueError("one of the numbers is not finite")
 
 
 def _check_times(*times_s: float | None) -> None:
     if any(time_s is not None and time_s <= 0 for time_s in times_s):
-        raise ValueError("a time is not above 0")
+        raise ValueError("one of the times is not above 0")
 
 
 def _check_loss(loss: LossSplit) -> None:
     _check_times(*loss.measured_a, *loss.measured_b)
     inputs = [share.input for share in loss.shares]
     if not set(inputs) <= TITLES.keys() or inputs.count("residual") != 1:
-        raise ValueError("the shares of a loss do not match the layers of the loss")
+        raise ValueError(
+            "the shares of a loss are not exactly those of the known causes and the residual"
+        )
     if not (loss.measured_a and loss.measured_b):
-        raise ValueError("a loss has no measured time")
+        raise ValueError("a loss lacks the measured times of one of its platforms")
 
 
 def _numbers(values: Iterable[Any]) -> Iterator[float]:

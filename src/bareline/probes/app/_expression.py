@@ -43,9 +43,12 @@ class Condition:
         try:
             self._tree = ast.parse(text, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise ValueError(f"'{text[:80]}' is not an expression") from error
+            raise ValueError(
+                f"'{text[:80]}' is not a condition that bareline can read; write e.g. 'residual <"
+                " 1e-6'"
+            ) from error
         if not isinstance(self._tree, ast.Compare | ast.BoolOp):
-            raise ValueError(f"'{text[:80]}' contains no comparison")
+            raise ValueError(f"'{text[:80]}' contains no comparison; write e.g. 'residual < 1e-6'")
         self.names = frozenset(_names(self._tree, text))
 
     def holds(self, values: Mapping[str, float]) -> bool:
@@ -64,13 +67,15 @@ def _names(tree: ast.AST, text: str, depth: int = 0) -> set[str]:
             return {name}
         case ast.Constant(value=value):
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise ValueError(f"'{text[:80]}' contains an element that is not a number")
+                raise ValueError(f"'{text[:80]}' contains a constant that is not a number")
             return set()
         case ast.Call(func=ast.Name(id=name), args=parts, keywords=[]) if name in _FUNCTIONS:
             if not parts:
                 raise ValueError(f"'{text[:80]}' calls {name} without a value")
             if name == "abs" and len(parts) > 1:
-                raise ValueError(f"'{text[:80]}' calls abs of {len(parts)} values")
+                raise ValueError(
+                    f"'{text[:80]}' calls abs with {len(parts)} values, but abs takes one"
+                )
         case ast.BinOp(left=left, op=how, right=right) if type(how) in _OPERATORS:
             parts = [left, right]
         case ast.UnaryOp(op=how, operand=operand) if type(how) in _OPERATORS:
@@ -82,7 +87,11 @@ def _names(tree: ast.AST, text: str, depth: int = 0) -> set[str]:
         case ast.BoolOp(values=parts):
             pass
         case _:
-            raise ValueError(f"'{text[:80]}' contains elements that an expression may not have")
+            raise ValueError(
+                f"'{text[:80]}' contains elements that a condition may not have; it may have"
+                " numbers, names, comparisons, arithmetic, and, or, not, and the functions"
+                f" {', '.join(_FUNCTIONS)}"
+            )
     return set().union(*(_names(part, text, depth + 1) for part in parts))
 
 

@@ -144,7 +144,10 @@ class Program(BaseModel):
         allowed = {"trace", "title", "summary", "source"}
         others = sorted(key for key in given if key not in allowed and not _same(given, made, key))
         if others:
-            raise ValueError(f"a trace is replayed unchanged; leave out {listing(others)}")
+            raise ValueError(
+                f"a program with a trace cannot change these keys: {listing(others)}; leave them"
+                " out"
+            )
         return {**given, **made}
 
     @field_validator("complete")
@@ -158,17 +161,26 @@ class Program(BaseModel):
         self._check_conditions(names)
         for words in (self.command, *self.steps):
             if any("\n" in word for word in words):
-                raise ValueError("an argument has a line break")
+                raise ValueError(
+                    "an argument of the command or of a step has a line break; remove the line"
+                    " break"
+                )
         self._check_folders()
         if "launch_time" in names:
-            raise ValueError("launch_time is measured by bareline")
+            raise ValueError(
+                "a metric or value cannot have the name launch_time, which bareline measures"
+                " itself; choose another name"
+            )
         return self
 
     def _check_conditions(self, names: set[str]) -> None:
         for text in self.verify:
             unknown = sorted(Condition(text).names - names - set(self.params))
             if unknown:
-                raise ValueError(f"verify = '{text}' names {listing(unknown)}, not a value")
+                raise ValueError(
+                    f"verify = '{text}' uses {listing(unknown)}, which is not a metric, value or"
+                    " parameter of this program"
+                )
 
     def _check_folders(self) -> None:
         for name in self.inputs:
@@ -264,7 +276,8 @@ class ProgramProbe(Probe[Any]):
         text = output.files.get(source, "") if source else output.stdout
         if program.complete and not re.search(program.complete, text, re.MULTILINE):
             raise ParseError(
-                f"{source or 'the output'} is truncated, or the program did not come to its end"
+                f"{source or 'the output'} is truncated, or the program did not finish:"
+                " nothing matches the key complete"
             )
         figures = {name: quantity.read(name, output) for name, quantity in program.metrics.items()}
         others = {name: quantity.read(name, output) for name, quantity in program.values.items()}

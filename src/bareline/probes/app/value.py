@@ -32,7 +32,7 @@ def compiled(text: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as error:
-        raise ValueError(f"not a valid regular expression: {error}") from error
+        raise ValueError(f"it is not a valid regular expression: {error}") from error
 
 
 _TAKEN: Mapping[str, Callable[[list[float]], float]] = {
@@ -66,13 +66,15 @@ class Value(_Described):
     @classmethod
     def _one_group(cls, text: str) -> str:
         if text and compiled(text).groups != 1:
-            raise ValueError("needs exactly one group, which is the number")
+            raise ValueError(
+                "the regular expression needs exactly one group: put the number in parentheses"
+            )
         return text
 
     @model_validator(mode="after")
     def _one_way(self) -> Value:
         if [bool(self.regex), bool(self.json_path), self.wall].count(True) != 1:
-            raise ValueError("needs one of regex, json_path and wall")
+            raise ValueError("needs exactly one of the keys regex, json_path and wall")
         return self
 
     def read(self, name: str, output: Output) -> float:
@@ -85,16 +87,19 @@ class Value(_Described):
         text = output.files.get(self.file) if self.file else output.stdout
         where = self.file or "the output"
         if text is None:
-            raise ParseError(f"{name}: the program wrote no {where}")
+            raise ParseError(f"{name} cannot be read: the program did not write {where}")
         if self.json_path:
             numbers = [_at(name, text, self.json_path)]
         else:
             matches = re.findall(self.regex, text, re.MULTILINE)
             numbers = [_number(name, match) for match in matches]
         if not numbers:
-            raise ParseError(f"{name}: {where} has nothing that matches '{self.regex}'")
+            raise ParseError(f"{name} cannot be read: nothing in {where} matches '{self.regex}'")
         if self.take == "only" and len(numbers) > 1:
-            raise ParseError(f"{name}: {where} has {len(numbers)} matches of '{self.regex}'")
+            raise ParseError(
+                f"{name} is ambiguous: {len(numbers)} places in {where} match '{self.regex}'; set"
+                " the key take"
+            )
         return _TAKEN[self.take](numbers) * self.scale
 
 
@@ -124,13 +129,13 @@ def _at(name: str, text: str, path: str) -> float:
         for key in path.split("."):
             value = value[int(key)] if isinstance(value, list) else value[key]
     except (ValueError, LookupError, TypeError) as error:
-        raise ParseError(f"{name}: there is no '{path}' in the JSON") from error
+        raise ParseError(f"{name} cannot be read: the JSON document has no '{path}'") from error
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ParseError(f"{name}: '{path}' is not a number")
+        raise ParseError(f"{name} cannot be read: '{path}' of the JSON document is not a number")
     return float(value)
 
 
 def _number(name: str, text: str) -> float:
     if not _NUMBER.fullmatch(text.strip()):
-        raise ParseError(f"{name}: '{text[:30]}' is not a number")
+        raise ParseError(f"{name} cannot be read: '{text[:30]}' is not a number")
     return float(text.strip().lower().replace("d", "e"))

@@ -112,9 +112,12 @@ class Hpcc(Probe[HpccParams]):
         for benchmark in hpcc.read(text):
             name = benchmark.probe.removeprefix("hpcc.")
             if name == "hpl" and benchmark.params.get("n") != params.order(ranks):
-                raise ParseError(f"HPL_N is not the requested {params.order(ranks)}")
+                raise ParseError(
+                    f"HPL_N is {benchmark.params.get('n')} instead of the requested"
+                    f" {params.order(ranks)}"
+                )
             if isinstance(benchmark.outcome, Failed):
-                raise ParseError(f"{name}: {benchmark.outcome.reason}")
+                raise ParseError(f"the benchmark {name} of hpcc failed: {benchmark.outcome.reason}")
             for sample in benchmark.outcome.samples:
                 values[f"{name}_{sample.metric}"] = sample.value
             key = _ARRAY_WORDS.get(name)
@@ -132,7 +135,7 @@ def _check_whole(text: str) -> int:
     Raises ParseError: the output is cut, or the processes ran as separate jobs.
     """
     if not text:
-        raise ParseError(f"hpcc wrote no {_OUTPUT}")
+        raise ParseError(f"hpcc did not write its output file {_OUTPUT}")
     ranks = {int(match) for match in _RANKS.findall(text)}
     if len(hpcc.HEAD.findall(text)) > 1 or ranks == {1}:
         raise ParseError(

@@ -168,12 +168,15 @@ def _hpl_samples(params: LinpackMpiParams, text: str) -> tuple[Sample, ...]:
     trials = list(chain.from_iterable(map(hpl.read, launches)))
     if len(trials) != 1:
         raise ParseError(
-            f"HPL solved {len(trials)} systems, not one: is it linked with the platform's MPI?"
+            f"HPL solved {len(trials)} systems instead of one; check that HPL is linked with"
+            " the MPI library of the platform"
         )
     (trial,) = trials
     samples = trial.samples
     if (trial.params.get("n"), trial.params.get("nb")) != (params.n, params.nb):
-        raise ParseError(f"HPL solved another system than n = {params.n}, nb = {params.nb}")
+        raise ParseError(
+            f"HPL did not solve the requested system with n = {params.n} and nb = {params.nb}"
+        )
     return samples
 
 

@@ -117,7 +117,7 @@ def _bins(point: MeasuredPoint, count: int) -> list[int]:
     if not isinstance(bins, list) or len(bins) != count:
         raise ParseError(f"the output does not have {count} bins of lost time")
     if not all(type(value) is int and value >= 0 for value in bins):
-        raise ParseError("a bin of lost time is not a time")
+        raise ParseError("a bin of lost time is not a whole number of ns of at least 0")
     return bins
 
 

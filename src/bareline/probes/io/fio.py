@@ -101,7 +101,7 @@ class Fio(Probe[FioParams]):
         for item in readings:
             measured = item.samples
             for lost in lost_only(item.left_out):
-                raise ParseError(str(lost))
+                raise ParseError(f"a value of fio cannot be read: {lost}")
             for key, value in requested.items():
                 if item.params.get(key) != value:
                     reported = item.params.get(key)

@@ -236,7 +236,7 @@ class Create(Probe[CreateParams]):
         for phase, point in by_phase.items():
             expected = params.calls[phase]
             if point.number("iterations") != expected:
-                raise ParseError(f"the phase {phase} is not of {expected} calls")
+                raise ParseError(f"the phase {phase} did not make the expected {expected} calls")
             median_s = point.positive("time", "median")
             samples.append(point.sample("phase_time", median_s))
             samples.append(point.sample("phase_time_p99", point.quantile("time", "p99")))

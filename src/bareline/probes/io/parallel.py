@@ -142,9 +142,9 @@ class ParallelParams:
         if self.mode == "direct" and self.api != "posix":
             raise ValueError('MPI-IO has no direct I/O: mode = "direct" needs api = "posix"')
         if self.mode == "direct" and self.transfer_bytes % _PAGE_BYTES:
-            raise ValueError(f"direct I/O needs transfer_bytes of a multiple of {_PAGE_BYTES}")
+            raise ValueError(f"direct I/O needs a multiple of {_PAGE_BYTES} as transfer_bytes")
         if self.api == "mpiio-collective" and self.files == "own":
-            raise ValueError('collective calls need files = "shared"')
+            raise ValueError('api = "mpiio-collective" needs files = "shared"')
 
     @property
     def rank_bytes(self) -> int:
@@ -192,7 +192,7 @@ class Parallel(Probe[ParallelParams]):
     def parse(self, params: ParallelParams, output: Output) -> ProbeReading:
         report = _read_job(output, "parallel", asdict(params))
         if len(report.points) != 1 or report.points[0].coordinates:
-            raise ParseError("one point without parameters was expected")
+            raise ParseError("the output must have exactly one point, without parameters")
         point = report.point
         ranks = report.count("ranks")
         written_bytes = point.number("written_bytes")
@@ -207,7 +207,7 @@ class Parallel(Probe[ParallelParams]):
         if point.number("read_bytes") != written_bytes:
             raise ParseError("the data read are not the data written")
         if point.number("iterations") * params.transfer_bytes != written_bytes:
-            raise ParseError("calls and amount contradict each other")
+            raise ParseError("the number of calls and the written bytes contradict each other")
         doubts = ["not-synced"] if params.sync == "none" else []
         if params.mode == "direct" and point.number("cached_after_write_bytes") > 0:
             doubts.append("not-direct")
@@ -281,7 +281,7 @@ class Metadata(Probe[MetadataParams]):
         samples: list[Sample] = []
         for name, point in zip(_PHASES, report.points, strict=True):
             if point.number("iterations") != calls:
-                raise ParseError(f"the phase {name} is not of {calls} calls")
+                raise ParseError(f"the phase {name} did not make the expected {calls} calls")
             doubts: Iterable[str] = ()
             if name == "create" and params.sync == "none":
                 doubts = ("not-synced",)

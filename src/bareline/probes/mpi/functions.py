@@ -118,7 +118,10 @@ class SizelessFunction(MpiFunction):
     def check_points(self, params: Any, report: Report) -> None:
         points = [dict(point.coordinates) for point in report.points]
         if points != [{}]:
-            raise ParseError(f"{len(points)} points, but the benchmark has only one")
+            raise ParseError(
+                f"the output has {len(points)} points, but the benchmark has exactly one point,"
+                " without a size"
+            )
 
 
 def _with_bandwidth(point: MeasuredPoint) -> Iterable[Sample]:

@@ -99,7 +99,7 @@ def only_samples(
     received = list(readings)
     if [reading.probe for reading in received] != [probe]:
         names = ", ".join(reading.probe for reading in received) or "nothing"
-        raise ParseError(f"the output is of {names}, not of one {probe}")
+        raise ParseError(f"the output must have exactly one result of {probe}, but has: {names}")
     samples = received[0].samples
     last_bytes = max(int(sample.point.get("size_bytes", 0)) for sample in samples)
     if largest_bytes and last_bytes != largest_bytes:

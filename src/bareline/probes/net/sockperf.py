@@ -98,7 +98,9 @@ class Sockperf(Probe[SockperfParams]):
         low = values["latency_min"]
         high = values["latency_max"]
         if figures != sorted(figures) or not low <= values["latency_mean"] <= high:
-            raise ParseError("the percentiles are not in their order")
+            raise ParseError(
+                "the latencies are not in ascending order: minimum, percentiles, maximum"
+            )
         latencies = (Sample(name, value) for name, value in values.items())
         return ProbeReading((*latencies, Sample("messages_lost", lost)))
 
@@ -107,7 +109,9 @@ def _latencies(lines: list[str]) -> Iterable[tuple[str, float]]:
     yield "latency_mean", _number(_only(_MEAN, lines, "mean latency")[0]) * 1e-6
     observations = [match.groups() for line in lines if (match := _OBSERVATION.match(line))]
     if [end for end, _ in observations] != ["MAX", "MIN"]:
-        raise ParseError("the greatest or the least observation is missing")
+        raise ParseError(
+            "the line of the maximum (<MAX>) or of the minimum (<MIN>) observation is missing"
+        )
     for (_, text), name in zip(observations, ("latency_max", "latency_min"), strict=True):
         yield name, _number(text) * 1e-6
     for line in lines:
@@ -124,7 +128,7 @@ def _only(pattern: re.Pattern[str], lines: list[str], subject: str) -> tuple[str
 
 def _number(text: str) -> float:
     if not _NUMBER.fullmatch(text) or float(text) <= 0:
-        raise ParseError(f"'{text}' is not a valid measurement")
+        raise ParseError(f"'{text}' is not a valid latency; it must be a number above 0")
     return float(text)
 
 

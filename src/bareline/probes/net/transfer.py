@@ -188,7 +188,7 @@ class Iperf3(Probe[Iperf3Params]):
 
 def _slow_start(rates_bps: Sequence[float], duration_s: int) -> float:
     if len(rates_bps) < duration_s:
-        raise ParseError(f"fewer than {duration_s} intervals of a second")
+        raise ParseError(f"the result has fewer than {duration_s} intervals of one second")
     later = sum(rates_bps[1:duration_s]) / (duration_s - 1)
     if later <= 0:
         raise ParseError("nothing was transferred after the first second")

@@ -134,7 +134,7 @@ def _checked_ranks(summary: NpbSummary, params: ReferenceParams) -> int:
     """
     kernel = summary.benchmark.lower()
     if kernel != params.kernel:
-        raise ParseError(f"the output is of {kernel} instead of {params.kernel}")
+        raise ParseError(f"the output is of the benchmark {kernel} instead of {params.kernel}")
     if summary.field("Class") != params.problem_class:
         raise ParseError(
             f"the output is of class {summary.field('Class')} instead of {params.problem_class}"

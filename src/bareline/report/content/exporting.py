@@ -49,7 +49,7 @@ def write_samples(records: Records, path: Path, selection: Selection) -> int:
     write = _WRITERS.get(path.suffix)
     if write is None:
         raise UsageError(
-            f"cannot write '{path.suffix or path.name}' files",
+            f"bareline cannot write files of the type '{path.suffix or path.name}'",
             hint=f"end --out with one of {', '.join(_WRITERS)}",
         )
     with _replacing(path) as file:
@@ -66,7 +66,7 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
         with replacing(path) as file:
             yield file
     except OSError as error:
-        why = f"cannot be written: {error.strerror or error}"
+        why = f"the file cannot be written: {error.strerror or error}"
         raise StoreError(why, where=str(path), hint=step_to_write(error)) from error
 
 

@@ -151,7 +151,7 @@ def write_file(path: Path, content: str | bytes) -> Path:
         replace_file(path, content)
     except OSError as error:
         raise StoreError(
-            f"cannot be written: {error.strerror}",
+            f"the file cannot be written: {error.strerror}",
             where=str(path),
             hint=step_to_write(error),
         ) from error

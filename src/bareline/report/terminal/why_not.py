@@ -17,11 +17,11 @@ from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.units import joined, listing
 
 _WORDS: Mapping[str | None, str] = {
-    CauseStatus.EXPLAINS: "explains",
-    CauseStatus.MAY_EXPLAIN: "may explain it, or cost nothing",
-    CauseStatus.CONTRIBUTES: "contributes",
-    CauseStatus.DIFFERS: "differs, effect not measured",
-    None: "no",
+    CauseStatus.EXPLAINS: "explains the loss",
+    CauseStatus.MAY_EXPLAIN: "may explain the loss, or cost nothing",
+    CauseStatus.CONTRIBUTES: "explains a part of the loss",
+    CauseStatus.DIFFERS: "differs, but its effect was not measured",
+    None: "not named as a cause",
 }
 
 
@@ -42,7 +42,7 @@ def why_not_blocks(answers: Sequence[WhyNot]) -> Iterator[Block]:
 
 def _fact_table(answer: WhyNot) -> Table:
     """Return the facts that a cause needs, on both platforms."""
-    title = "facts, any of them" if len(answer.facts) > 1 else "fact"
+    title = "one of these facts" if len(answer.facts) > 1 else "fact"
     rows = Rows(answer.facts).text(title, lambda fact: fact.key)
     rows.text(answer.baseline, lambda fact: _fact(fact.key, fact.value_baseline))
     rows.text(answer.platform, lambda fact: _fact(fact.key, fact.value))
@@ -73,22 +73,24 @@ def _measured(measured: Sequence[tuple[str, Row | None]]) -> Iterator[Block]:
         rows.text("", lambda row: ratio_words(row.ratio, row.rate))
         yield rows.table(whole=True)
     if missing:
-        yield Remark(f"Not measured on both: {listing(missing)}.", "muted")
+        yield Remark(f"Not measured on both platforms: {listing(missing)}.", "muted")
 
 
 def _answers(answers: Sequence[AnswerRow]) -> Iterator[Block]:
     """Yield a line for each reason why the cause explains a loss or not.
 
-    It names the first loss, and the number of further losses with the same reason.
+    It has the figures of the first loss, and names further losses with the same reason.
     """
     same_reason = grouped_by(answers, lambda answer: (answer.word, answer.reason))
     for same in same_reason.values():
-        first = same[0]
+        first, *further = same
         subject = joined(first.subject, first.point)
-        reason = first.reason
+        reason = first.reason.removeprefix("withdrawn: ")
+        text = f". {capital(reason)}."
         if first.figures:
-            reason += f" ({first.figures})"
-        if len(same) > 1:
-            reason += f"; likewise {len(same) - 1} more"
+            text += f" The cost is {first.figures}."
+        if further:
+            subjects = [answer.subject for answer in further]
+            text += f" The same is true of {listing(subjects)}."
         verdict = Amount(_WORDS[first.word])
-        yield Remark(sentence(f"· {subject}: ", verdict, f": {reason}."))
+        yield Remark(sentence(f"· {subject}: ", verdict, text))

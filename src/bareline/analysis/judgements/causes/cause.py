@@ -18,7 +18,7 @@ class CauseStatus(StrEnum):
     CONTRIBUTES = "contributes"
     """The cause costs something, and a part of the loss remains unexplained."""
     DIFFERS = "differs"
-    """The cause has no term of its own, so its cost is unknown."""
+    """The fact differs, but the cost of the cause is unknown."""
 
 
 class Term(StrEnum):

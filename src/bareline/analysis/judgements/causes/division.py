@@ -14,7 +14,7 @@ from bareline.analysis.judgements.causes.share import NOTHING, Share, total
 from bareline.analysis.judgements.causes.terms import LINK_FULL, MeasuredTerm
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
-#: Terms whose facts multiply: instructions a clock, and clocks a second.
+#: Terms whose facts are factors of a product: instructions per clock, and clocks per second.
 MULTIPLY = (Term.ARITHMETIC,)
 
 
@@ -149,8 +149,8 @@ class _PossibleFact:
     def _least(self) -> float:
         """The smallest part of the term that the fact may explain.
 
-        If the fact's cost is larger than the measured term, this is the term's estimate, not its
-        upper bound.
+        If the fact's cost is larger than the measured term, the smallest part is the term's
+        estimate, not the term's upper bound.
         """
         whole = self.measured.share
         least = 0.0

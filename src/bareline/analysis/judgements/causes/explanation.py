@@ -71,7 +71,7 @@ class Explanation:
 
     @property
     def measured(self) -> Estimate:
-        """The measured ratio, whose explanation this is."""
+        """The measured ratio that the terms explain."""
         assert self.point.ratio is not None
         return self.point.ratio
 

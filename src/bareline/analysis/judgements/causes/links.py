@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from bareline.vocabulary.facts import positive_number
 from bareline.vocabulary.model import Scalar
 
-#: Bytes of a frame without payload: Ethernet's preamble, head and gap.
+#: Bytes of a frame without payload: Ethernet's preamble, header and gap.
 FRAME_BYTES = 38
-#: Bytes of IP's and TCP's heads.
+#: Bytes of the headers of IP and TCP.
 HEAD_BYTES = 52
 _USUAL_MTU = 1500
 LINK_FACTS = ("net.shaped_bps", "net.speed_bps")

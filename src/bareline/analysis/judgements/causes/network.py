@@ -24,7 +24,7 @@ from bareline.vocabulary.model import PROGRAM_LAYERS, Layer, Scalar
 from bareline.vocabulary.units import format_value
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
-#: Ways of a guest to the wire that cost something, dearest first, with the reason for the cost.
+#: Kinds of a guest's NIC that cost time, dearest first, with the reason for the cost.
 _NICS = {
     "emulated": "every access to it ends in the hypervisor",
     "paravirtual": "frames pass through the hypervisor",
@@ -86,8 +86,8 @@ def _unused(case: LossCase, stream: Measurement) -> str:
 def _with_bytes(case: LossCase, cause: Cause, rate: float, base_rate: float | None) -> Cause:
     """Return the cause with its share, from the time in which the link sends the operation's bytes.
 
-    The time of the same bytes on the baseline is subtracted. If it is not known, its bounds are 0
-    and the operation's whole time.
+    The time of the same bytes on the baseline is subtracted. If this time is not known, its bounds
+    are 0 and the operation's whole time.
     """
     assert case.work is not None and case.base_s is not None
     count = case.work.size_bytes

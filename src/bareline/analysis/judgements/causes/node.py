@@ -16,7 +16,8 @@ from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing, significant
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
-#: Resources that loads with cores of their own share, and the layers that this may slow down.
+#: Resources that neighbours share even if they have separate cores, and the layers that this may
+#: slow down.
 _SHARED: Mapping[str, tuple[str, tuple[Layer, ...]]] = {
     "cpu": ("its caches and clock", (Layer.COMPUTE, Layer.MEMORY, Layer.NPB, Layer.APP)),
     "memory": ("its caches and memory", (Layer.COMPUTE, Layer.MEMORY, Layer.NPB, Layer.APP)),
@@ -27,7 +28,8 @@ _SHARED: Mapping[str, tuple[str, tuple[Layer, ...]]] = {
 #: In these layers the time is computation: with a third of a core it takes three times as long.
 #: Ranks that wait for each other also wait for turns, which nothing bounds.
 _COMPUTING = (Layer.COMPUTE, Layer.MEMORY)
-#: Sets of x86 that do arithmetic in double precision, except the one of every x86-64 processor.
+#: Instruction sets of x86 for arithmetic in double precision, except SSE2, which every x86-64
+#: processor has.
 _SETS = tuple(kind for kind in X86_SETS if kind.operations and kind.name != "sse2")
 _LEAST_OPERATIONS = 2  # SSE2
 _INFINICLOUD = (
@@ -49,7 +51,8 @@ _BY_BLAS = (
     *("compute.dgemm", "compute.linpack", "compute.linpack_mpi"),
     *("app.planewave", "app.quantum_espresso"),
 )
-#: The highest cost of finding a page of 4 KiB, over the cost of loading from it.
+#: The highest cost of a load that must first find its page of 4 KiB, divided by the cost of the
+#: load alone.
 _PAGE_WALK = 3.0
 
 

@@ -39,7 +39,7 @@ MESSAGES = (
     *("mpi.exchange", "mpi.ring"),
     *(collective.probe for collective in MEASURED),
 )
-#: A term from nothing to so many times the loss explains nothing.
+#: A term between 0 and more than this multiple of the loss explains nothing.
 _SAYS_NOTHING = 10.0
 REPLAY = "by the replay of its trace"
 _BY_INPUT = {
@@ -51,7 +51,8 @@ _BY_INPUT = {
     "io": Term.FILES,
 }
 _REPLAYED: Mapping[str, Term] = {REPLAYED_TERMS[name]: term for name, term in _BY_INPUT.items()}
-#: The term of a program that a term of its operations is a part of, where no replay divides it.
+#: For each term of an operation, the program's term that includes it, unless a replay divides the
+#: program's time.
 _WHOLE = {
     Term.START: Term.MESSAGES,
     Term.BYTES: Term.MESSAGES,
@@ -249,7 +250,7 @@ def _without_split(case: LossCase) -> tuple[list[MeasuredTerm], list[MissingTerm
 def computing_below(case: LossCase) -> list[Measurement]:
     """Return the results of core and memory probes.
 
-    They apply to programs on any number of nodes.
+    These results apply to programs on any number of nodes.
     """
     return case.points(COMPUTING, lambda place: within_node(place) and not uses_all_cores(place))
 

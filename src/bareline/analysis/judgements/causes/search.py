@@ -135,7 +135,7 @@ def _with_parts(case: LossCase, splits: Splits | None, replayed: ReplayedLosses)
     place = case.place
     program = (platform, application_of(place))
     terms, _ = replayed.get(program, ((), 0))
-    # The time at a point, as of one rank, is not the time of the launch that was replayed.
+    # The time at a point, for example of one rank, is not the time of the replayed launch.
     is_launch = place.metric == "time" and not place.point
     if not is_launch:
         terms = ()

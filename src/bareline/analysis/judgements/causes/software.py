@@ -14,10 +14,10 @@ from bareline.vocabulary.model import Layer
 from bareline.vocabulary.sanitize import sanitized_name
 from bareline.vocabulary.units import format_size, listing
 
-#: Up to here MPI libraries copy a message twice in any case, into memory that ranks share and out
-#: of it; longer messages they copy once, straight out of the sender's memory CMA.
+#: Up to this size, MPI libraries copy a message twice in any case: into memory that ranks share,
+#: and out of it. They copy a longer message once, directly from the sender's memory (CMA).
 _COPIED_TWICE_BYTES = 4096
-#: Messages with which sender and receiver agree on a message that is handed over in pieces.
+#: The number of messages by which sender and receiver agree before a message is sent in pieces.
 _HANDSHAKE = 2
 #: Facts that must be equal, so that two containers differ only in their namespaces.
 _BESIDE = ("container.runtime", "container.image", "container.image_hash", "mpi.version")
@@ -105,7 +105,7 @@ def _time_s(point: Row, size: int) -> float | None:
 
 
 def file_system(case: LossCase) -> Cause | NoCause:
-    """Judge whether the file system is a different one."""
+    """Judge whether the file systems of the two platforms differ."""
     name = file_system_name(case.facts)
     base_name = file_system_name(case.baseline_facts)
     if name == base_name:
@@ -181,7 +181,7 @@ def _kernel(facts: Facts) -> str:
     return release
 
 
-#: Variables with which builds are given flags; a platform's `environment` sets them.
+#: Environment variables with flags for builds; a platform's `environment` sets them.
 _FLAGS = ("CFLAGS", "CXXFLAGS", "CPPFLAGS", "FFLAGS", "FCFLAGS", "LDFLAGS")
 _UNSET = "unset"
 

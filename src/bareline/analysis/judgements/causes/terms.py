@@ -20,9 +20,9 @@ from bareline.analysis.numbers.row import Row
 from bareline.vocabulary.facts import positive_number
 from bareline.vocabulary.model import Layer
 
-#: The probe that measures the rate by the width of instructions and the clock.
+#: The probe of the attainable peak, which depends on the width of instructions and the clock.
 PEAK = "compute.peak"
-#: A message up to here is all start.
+#: Up to this size, the whole time of a message is start-up time.
 _SHORT_BYTES = 1024
 #: A stream that reaches this share of its link's rate is limited by it.
 LINK_FULL = 0.70

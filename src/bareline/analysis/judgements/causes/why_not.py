@@ -140,7 +140,9 @@ def rule_of(name: str) -> Rule:
     if close:
         hint = f"{close} "
     known_names = ", ".join(names)
-    raise UsageError(f"no cause is called '{name}'", hint=f"{hint}known are {known_names}")
+    raise UsageError(
+        f"no cause is called '{name}'", hint=(f"{hint}the known causes are {known_names}")
+    )
 
 
 def _plain(name: str) -> str:
@@ -268,7 +270,7 @@ def _figures(explanation: Explanation, cause: Cause) -> str:
         return ""
     share = explanation.amount(cause.share)
     extra = explanation.amount(explanation.extra)
-    figures = f"{share} of {extra}"
+    figures = f"{share} of {extra} extra time"
     others = []
     for other in explanation.sized:
         if other is not cause:

@@ -19,12 +19,12 @@ STREAMS = ("net.nuttcp", "net.iperf3", "net.ib_write_bw")
 LATENCIES = ("net.sockperf", "net.ib_write_lat")
 PINGPONG = "mpi.pingpong"
 OVERHEAD = "mpi.overhead"
-#: Probes of MPI whose message crosses the link once, in one direction, and nothing else does.
+#: MPI probes in which a message crosses the link once, in one direction, without other traffic.
 ONE_WAY = (PINGPONG, "mpi.bandwidth")
 #: Of a window of messages only the answer at its end waits for the link's latency.
 _WINDOWED = ("mpi.bandwidth", "mpi.bibandwidth", "mpi.multi_pair")
 _SIZELESS = ("mpi.barrier", "mpi.first_message")
-#: Messages that cross each other take up to twice as long as one.
+#: Messages that cross each other take up to twice as long as a single message.
 _CROSSING = 2.0
 
 
@@ -112,7 +112,7 @@ def _of_collective(place: Place, size: int) -> Work:
     least = steps
     if each > 1:
         least = between
-    # A chain of all ranks is the longest; a tree twice, there and back, is the usual worst.
+    # The longest chain contains all ranks; the usual worst case is a tree, there and back.
     most_starts = max(2 * steps, ranks - 1)
     starts = Count(steps, least, most_starts)
     blocks = _BLOCKS.get(place.probe)
@@ -136,7 +136,8 @@ def _all_pairs(ranks: int, each: int) -> int:
     return each * (ranks - each)
 
 
-#: Collectives of blocks: how many must cross the link of a node, by ranks and ranks of a node.
+#: For each collective that sends blocks, the number of blocks that must cross a node's link, as a
+#: function of all ranks and of the ranks on the node.
 _BLOCKS = {
     "mpi.alltoall": _all_pairs,
     "mpi.allgather": _from_others,

@@ -129,7 +129,8 @@ class Archive:
         here = platform.libc_ver()[1]
         if there and here and _ordered(there) < _ordered(here):
             raise PlatformError(
-                f"programs built here need C library {here}, '{self.suite}' has {there}",
+                f"programs built on this host need version {here} of the C library, but"
+                f" '{self.suite}' has version {there}",
                 where="release",
                 hint="choose a release as new as the host's; its kernel alone can be older: "
                 f'kernel = "linux-image-amd64/{self.suite}"',

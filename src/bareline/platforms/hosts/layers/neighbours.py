@@ -264,7 +264,7 @@ class _Load:
             if readable:
                 words = os.read(popen.stdout.fileno(), 4096).split()
         if len(words) != 2:
-            raise self._failure("does not answer")
+            raise self._failure(f"the load of {self._name} did not answer")
         return _Reading(time.monotonic(), int(words[0]), int(words[1]))
 
     def wait_working(self) -> None:
@@ -272,7 +272,7 @@ class _Load:
         enough = _READY_TICKS_ARITHMETIC if self._least else _READY_TICKS
         while (now := self.read()).ticks < enough:
             if now.processes == 0 or time.monotonic() > deadline:
-                raise self._failure("did not start its work")
+                raise self._failure(f"the load of {self._name} did not start its work")
             time.sleep(_POLL_S)
         self._began = now
 
@@ -281,17 +281,18 @@ class _Load:
         while True:
             now = self.read()
             if now.processes < self._began.processes:
-                raise self._failure("ended during the trial")
+                raise self._failure(f"the load of {self._name} ended during the trial")
             if now.ticks > self._began.ticks:
                 break
             if time.monotonic() > deadline:
-                raise self._failure("the program did nothing during the trial")
+                raise self._failure(f"the load of {self._name} was idle during the trial")
             time.sleep(_POLL_S)
         share = self.share_since(self._began, now)
         least = self._least
         if share < least:
             raise self._failure(
-                f"had only {share:.1%} of a processor during the trial, less than {least:.1%}"
+                f"the load of {self._name} had only {share:.1%} of a processor during the"
+                f" trial, less than {least:.1%}"
             )
 
     def share_since(self, before: _Reading, now: _Reading | None = None) -> float:
@@ -303,18 +304,15 @@ class _Load:
         used_s = (now.ticks - before.ticks) * _TICK_S
         return used_s / (now.at_s - before.at_s)
 
-    def _failure(self, clause: str) -> PlatformError:
-        """Return the error of a failed load, with its last error line.
-
-        - `clause`: the part of the error's text after the name of the load, with a verb.
-        """
+    def _failure(self, sentence: str) -> PlatformError:
+        """Return the error of a failed load: a sentence, and the load's last error line."""
         size_bytes = self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, size_bytes - _TAIL_BYTES))
         tail = self._errors.read(_TAIL_BYTES).decode(errors="replace")
         lines = tail.strip().splitlines()
         reason = f": {lines[-1]}" if lines else ""
         return PlatformError(
-            f"{self._name} {clause}{reason}; the trial was not measured next to a busy neighbour",
+            f"{sentence}{reason}; the trial was not measured next to a busy neighbour",
             hint="measure it again with `bareline continue`",
         )
 
@@ -375,5 +373,5 @@ def run_against_copies(
         over.set()
         _end_copies(threads, tenants, token)
     if failed and output.exit_code == 0:
-        raise PlatformError(f"{failed[0]}; the trial was not measured next to it")
+        raise PlatformError(f"{failed[0]}; the trial was not measured next to a busy neighbour")
     return output

@@ -46,7 +46,8 @@ def read_description(node: str, answers: Mapping[str, Sequence[str]]) -> Descrip
 
     cores = number_of(answer("cores"), node, "cores")
     if not 1 <= cores <= 1 << 16:
-        raise _odd("cores", answer("cores"), node)
+        refusal = _odd("number of cores", answer("cores"), node)
+        raise refusal
     addresses = [_address_of(line, node) for line in answers.get("address", ())]
     return Description(
         cores=cores,
@@ -62,7 +63,8 @@ def _address_of(line: str, node: str) -> tuple[str, str]:
     try:
         return device, str(ipaddress.IPv4Address(address))
     except ValueError as error:
-        raise _odd("address", line, node) from error
+        refusal = _odd("address", line, node)
+        raise refusal from error
 
 
 def number_of(text: str, node: str, noun: str) -> int:
@@ -77,7 +79,7 @@ def text_of(content: str, node: str, noun: str) -> str:
     try:
         return base64.b64decode(content, validate=True).decode(errors="replace")
     except ValueError as error:
-        raise PlatformError(f"{noun} arrived incomplete", where=node) from error
+        raise PlatformError(f"{noun} did not arrive completely", where=node) from error
 
 
 def _odd(noun: str, text: str, node: str) -> PlatformError:

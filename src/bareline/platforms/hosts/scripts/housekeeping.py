@@ -131,7 +131,9 @@ class Housekeeping:
         for line in self.talk.said[node].get("file", ()):
             name, _, content = line.partition(" ")
             if name not in texts:
-                raise PlatformError(f"the node sends '{name}' without a request", where=node)
+                raise PlatformError(
+                    f"the node sends the file '{name}', which was not requested", where=node
+                )
             texts[name] = text_of(content, node, f"the file '{name}'")
         return texts
 

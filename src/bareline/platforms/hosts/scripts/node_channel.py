@@ -88,7 +88,9 @@ class Peer:
             while unsent:
                 if self._is_deaf or not ready.poll(_TELL_S * 1000.0):
                     self._is_deaf = True
-                    raise PlatformError("it does not accept its input", where=self._where)
+                    raise PlatformError(
+                        "bareline's script on the node does not accept its input", where=self._where
+                    )
                 written_bytes = os.write(pipe, unsent)
                 unsent = unsent[written_bytes:]
         except (OSError, ValueError) as error:
@@ -148,7 +150,7 @@ class Peer:
         """
         self.wait_end(_END_S)
         kind = PlatformError if self.excess else NotNow
-        return kind(f"the connection ended: {self.reason()}", where=self._where)
+        return kind(f"the connection to the node ended: {self.reason()}", where=self._where)
 
     def leave(self) -> None:
         """Close the input of the process, which ends its scripts."""

@@ -147,7 +147,7 @@ class NetnsAllocation(LocalhostAllocation):
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         if not all(namespaces.alive() for namespaces in (self._switch, *self._hosts)):
             raise PlatformError(
-                "a host is gone: the process with its namespaces was killed",
+                "the process that keeps the namespaces of a host was killed",
                 hint="start again with `bareline continue`",
             )
         return super().run(command, layout, timeout_s=timeout_s)

@@ -91,7 +91,8 @@ class Budget:
         most = self._options.max_hours
         if most is not None and self.hours >= most:
             raise TimeUp(
-                f"its instances have existed for {self.hours:.3g} hours in total, but "
+                f"the instances of the platform have existed for {self.hours:.3g} hours in"
+                " total, but "
                 f"`max_hours` allows {most:g}",
                 hint="raise max_hours, or continue with new instances: `bareline continue`",
             )

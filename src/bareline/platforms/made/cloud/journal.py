@@ -252,7 +252,7 @@ def _remove(
                 gone(thing)
         if left and time.monotonic() > deadline:
             raise PlatformError(
-                f"the {left[0].kind} is still there {_GONE_S:.0f} s after it was to be removed",
+                f"the {left[0].kind} still exists {_GONE_S:.0f} s after the request to remove it",
                 where=left[0].name,
                 hint="`bareline platforms clean` tries again; the resource may cost money "
                 "until then",

@@ -176,13 +176,15 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
     except login.HttpError as error:
         raise _refused(error.http_status, str(error.message), error.response, False) from error
     except (login.ConnectionError, requests.exceptions.ConnectionError) as error:
-        raise Busy(f"no answer: {_short(str(error))}", is_silent=True) from error
+        raise Busy(f"the cloud does not answer: {_short(str(error))}", is_silent=True) from error
     except requests.exceptions.Timeout as error:
-        raise Busy(f"no answer within {_ANSWER_S} s", is_silent=True) from error
+        raise Busy(f"the cloud did not answer within {_ANSWER_S} s", is_silent=True) from error
     except exceptions.ConfigException as error:
-        raise PlatformError(_short(str(error)), hint="check your clouds.yaml") from error
+        raise PlatformError(
+            f"the login data are not valid: {_short(str(error))}", hint="check your clouds.yaml"
+        ) from error
     except (exceptions.SDKException, login.ClientException) as error:
-        raise PlatformError(_short(str(error))) from error
+        raise PlatformError(f"the OpenStack client reports: {_short(str(error))}") from error
     finally:
         timer.cancel()
 
@@ -197,7 +199,7 @@ def _refused(code: int | None, reason: str, response: Any, conflict_is_busy: boo
             hint="remove resources that the project does not need, or request a larger quota",
         )
     if code == 429 or (code == 413 and after_s is not None):
-        return Busy(f"too many requests: {text}", retry_after_s=after_s)
+        return Busy(f"the cloud refuses so many requests: {text}", retry_after_s=after_s)
     if code >= 500 or (code == 409 and conflict_is_busy):
         return Busy(text, retry_after_s=after_s)
     if code == 401:

@@ -59,7 +59,9 @@ class CloudAllocation(Allocation):
         if len(hosts.nodes) > 1 and self._group.options.launcher == "first":
             for name, text in self._group.access.inner_files(self._inner).items():
                 ended = hosts.on_node(0, ["sh", "-c", _WRITE, "sh", self._inner, name], stdin=text)
-                ended.require_success(f"{name} cannot be written", where=hosts.nodes[0].name)
+                ended.require_success(
+                    f"the file {name} cannot be written on the node", where=hosts.nodes[0].name
+                )
         return hosts
 
     def close(self) -> None:

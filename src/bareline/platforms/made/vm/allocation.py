@@ -124,7 +124,9 @@ class VmAllocation(RemoteAllocation):
 
         def open_one(guest: Guest) -> None:
             ended = self.access.run(first, ["ssh", "-fNM", guest.address])
-            ended.require_success(f"no ssh from {first}", where=guest.name)
+            ended.require_success(
+                f"the guest {first} cannot connect to this guest by ssh", where=guest.name
+            )
             self._joined.add(guest.name)
 
         _at_once(open_one, others)

@@ -206,7 +206,9 @@ def _interface(name: str, mac: str, address: str, **more: int) -> dict[str, obje
 def _make_seed_medium(folder: Path, medium: Path) -> None:
     for program in filter(shutil.which, ("genisoimage", "xorrisofs", "mkisofs")):
         argv = [program, "-quiet", "-V", "cidata", "-J", "-r", "-o", str(medium), str(folder)]
-        run_process(argv, timeout_s=60.0).require_success(f"{program} failed")
+        run_process(argv, timeout_s=60.0).require_success(
+            f"{program} could not make the seed medium of the guest"
+        )
         return
     raise ToolMissing(
         "a cloud image needs a seed medium, and genisoimage is not installed",

@@ -44,7 +44,7 @@ def parse_cpu_set(text: str) -> tuple[int, ...]:
             raise ValueError(f"{text[:40]!r} names a processor above {10**_DIGITS - 1}")
         cpus.update(range(int(first), int(last or first) + 1))
     if not cpus:
-        raise ValueError(f"{text[:40]!r} contains no number of a processor")
+        raise ValueError(f"{text[:40]!r} contains no processor; write a list like 0-3,8")
     return tuple(sorted(cpus))
 
 
@@ -87,7 +87,7 @@ class Cpu(GuestPart):
         per_core = self.sockets * self.threads
         yield OptionRule(
             self.count is None and per_core > 1,
-            "a topology of `sockets` and `threads` needs the `count`",
+            "`sockets` and `threads` need the number of virtual processors in `count`",
         )
         yield OptionRule(
             (self.count or 0) % per_core,
@@ -121,10 +121,12 @@ class Memory(GuestPart):
     guest_numa_nodes: Annotated[int, Field(ge=1, le=64)] = 1
 
     def _rules(self) -> Iterator[OptionRule]:
-        yield OptionRule(self.size_bytes % (1 << 20), "a guest's memory is a whole number of MiB")
+        yield OptionRule(
+            self.size_bytes % (1 << 20), "the memory of a guest must be a whole number of MiB"
+        )
         yield OptionRule(
             self.huge_pages and self.size_bytes % self.huge_page_bytes,
-            f"the memory is not a whole number of {self.huge_pages} pages",
+            f"the memory of a guest must be a multiple of its huge pages ({self.huge_pages})",
         )
 
     @property
@@ -203,7 +205,7 @@ class SharedFolder(GuestPart):
     def _rules(self) -> Iterator[OptionRule]:
         yield OptionRule(
             self.cache != "default" and self.kind != "virtiofs",
-            f"cache = {self.cache!r} is of virtiofs, not of {self.kind}",
+            f"cache = {self.cache!r} is an option of virtiofs, not of {self.kind}",
         )
         for name, path in (("source", self.source), ("target", self.target)):
             is_absolute = path.startswith("/") and len(path) > 1

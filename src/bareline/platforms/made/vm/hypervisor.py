@@ -188,7 +188,7 @@ class Hypervisor:
                     hint=self.last_words(),
                 )
             time.sleep(0.02)
-        raise PlatformError("libvirtd could not be started", hint=self.last_words())
+        raise PlatformError("libvirtd ended while it was starting", hint=self.last_words())
 
     def alive(self) -> bool:
         """Return whether the daemon still answers; the enclosure ends shortly after the daemon."""

@@ -164,7 +164,8 @@ class Nic(GuestPart):
         )
         yield OptionRule(
             attach == "bridge" and (device or addresses),
-            "the private bridge takes no `device` or `addresses`; set `attach` too",
+            "the private bridge takes neither `device` nor `addresses`; set `attach`, or"
+            " remove these keys",
         )
         yield OptionRule(
             device and addresses, f'attach = "{attach}" takes `device` or `addresses`, not both'

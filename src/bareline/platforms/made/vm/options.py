@@ -29,9 +29,7 @@ MAX_GUESTS = 200
 
 def _not_xen(value: object) -> object:
     if value == "xen":
-        raise ValueError(
-            'the package bareline-contrib brings type = "xen", which makes definitions'
-        )
+        raise ValueError('type = "xen" needs the package bareline-contrib, which is not installed')
     return value
 
 
@@ -57,7 +55,7 @@ def _checked_settings(settings: Mapping[str, str]) -> Mapping[str, str]:
         if not re.fullmatch(r"net(\.[a-z0-9_]+)+", key):
             raise ValueError(f"'{key}' is not a network setting like net.core.rmem_max")
         if not re.fullmatch(r"[A-Za-z0-9_ -]+", value):
-            raise ValueError(f"{value!r} is not a value for {key}")
+            raise ValueError(f"{value!r} is not a valid value for the setting {key}")
     return settings
 
 
@@ -192,7 +190,7 @@ class VmOptions(PinningOptions, Ruled):
         addresses = len(self.nic.addresses)
         yield OptionRule(
             0 < addresses < total,
-            f"{total} guests need {total} PCI addresses, nic.addresses has {addresses}",
+            f"{total} guests need {total} PCI addresses, but nic.addresses has {addresses}",
         )
         targets = [share.target for share in self.shares]
         yield OptionRule(len(set(targets)) != len(targets), "two shares have the same target")
@@ -206,15 +204,17 @@ class VmOptions(PinningOptions, Ruled):
             'the q35 board has no IDE; use disk.bus = "sata" or machine = "pc"',
         )
         if self.saved_state:
-            yield OptionRule(self.image != "auto", 'saved_state needs image = "auto"')
+            yield OptionRule(self.image != "auto", '`saved_state` needs image = "auto"')
             yield OptionRule(
                 self.nic.outside or self.shares or self.filesystem,
-                "a guest with shares, mounts or a NIC of the host's cannot be saved",
+                "the state of a guest with shares, a mounted file system or an adapter of the"
+                " host cannot be saved; remove `saved_state`",
             )
         yield from self._image_rules()
         yield OptionRule(
             self.neighbours and self.neighbours.cores,
-            "neighbours of guests are guests: cpu.pin sets the cores of all of them",
+            "the neighbours of guests cannot have `cores`: they are guests, whose cores"
+            " cpu.pin sets",
         )
 
     def _pin_rules(self) -> Iterator[OptionRule]:
@@ -222,11 +222,15 @@ class VmOptions(PinningOptions, Ruled):
         cpu = self.cpu
         if not isinstance(cpu.pin, tuple):
             return
-        yield OptionRule(cpu.count is None, "cpu.pin as a list needs cpu.count")
+        yield OptionRule(
+            cpu.count is None, "a list as cpu.pin needs the number of processors in cpu.count"
+        )
         entries = len(cpu.pin)
         vcpus = self.guest_total * (cpu.count or 0)
         yield OptionRule(
-            entries != vcpus, f"cpu.pin has {entries} entries for {vcpus} virtual processors"
+            entries != vcpus,
+            f"cpu.pin has {entries} entries, but the guests have {vcpus} virtual processors"
+            " in total",
         )
 
     def _emulation_rules(self) -> Iterator[OptionRule]:
@@ -235,11 +239,18 @@ class VmOptions(PinningOptions, Ruled):
             self.cpu.model == "host-passthrough",
             'an emulated processor cannot be passed through; use cpu.model = "maximum"',
         )
-        yield OptionRule(self.clock.source == "kvm-clock", "an emulated machine has no kvm-clock")
-        yield OptionRule(self.nic.vhost, "vhost needs hardware virtualization (acceleration)")
+        yield OptionRule(
+            self.clock.source == ("kvm-clock"),
+            "a guest with emulated processors has no kvm-clock; choose another clock.source",
+        )
+        yield OptionRule(
+            self.nic.vhost,
+            "nic.vhost needs hardware virtualization, but the guest's processors are emulated",
+        )
         yield OptionRule(
             self.nic.passed_through,
-            "hardware can only be passed to a guest with hardware virtualization",
+            "an adapter can only be passed to a guest with hardware virtualization, but the"
+            " guest's processors are emulated",
         )
 
     def _numa_rules(self) -> Iterator[OptionRule]:
@@ -251,22 +262,24 @@ class VmOptions(PinningOptions, Ruled):
         )
         memory_mib = self.memory.size_bytes >> 20
         yield OptionRule(
-            memory_mib % nodes, f"the memory cannot be shared out over {nodes} guest NUMA nodes"
+            memory_mib % nodes,
+            f"the guest's memory in MiB must be a multiple of the {nodes} guest NUMA nodes",
         )
 
     def _image_rules(self) -> Iterator[OptionRule]:
         """Yield the rules for the built image, and for kernels of other sources."""
         if self.image != "auto":
-            start = 'for image = "auto" alone; an image of your own'
-            yield OptionRule(self.packages, f"packages: {start} has its own")
-            yield OptionRule(self.release, f"release: {start} has its own")
-            yield OptionRule(self.kernel, f"kernel: {start} give it as image.kernel")
+            start = 'this key needs image = "auto"; an image of your own'
+            yield OptionRule(self.packages, f"packages: {start} already contains its packages")
+            yield OptionRule(self.release, f"release: {start} already has a release")
+            yield OptionRule(self.kernel, f"kernel: {start} takes its kernel from image.kernel")
         kernel = self.kernel or ""
         yield OptionRule(
             self.modules and not kernel.startswith("/"),
-            "modules belong to a kernel that is given as a path",
+            "`modules` needs a path as `kernel`",
         )
         yield OptionRule(
             kernel and (self.nic.passed_through or self.nic.soft_roce),
-            "the guest's disk has no modules of another kernel for this adapter",
+            "`kernel` cannot be used with this adapter: the guest's disk contains no modules"
+            " of another kernel",
         )

@@ -32,7 +32,7 @@ def make_keys(folder: Path) -> Keys:
             run_process(
                 ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "bareline", "-f", str(path)],
                 timeout_s=20.0,
-            ).require_success("ssh-keygen failed")
+            ).require_success("ssh-keygen could not make a key")
         texts += [path.read_text(), path.with_suffix(".pub").read_text()]
     return Keys(*texts)
 

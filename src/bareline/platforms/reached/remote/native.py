@@ -153,7 +153,9 @@ class NativePrograms:
 
         def send(names: Sequence[str], line: Sequence[str]) -> list[str]:
             ended = run_process(line, timeout_s=300.0, stdin=content)
-            ended.require_success("files could not be copied", where=", ".join(names))
+            ended.require_success(
+                "the native programs could not be copied to the node", where=", ".join(names)
+            )
             return [line for line in ended.stdout.splitlines() if _REMARK.match(line)]
 
         with ThreadPoolExecutor(max_workers=16) as pool:
@@ -210,7 +212,9 @@ def fetch(nodes: Nodes, build: Path) -> bytes:
     host = nodes.nodes[0].name
     packed, code, complaint = _exchange(line, b"", "read", host)
     if code:
-        raise BuildError(f"cannot be read: {complaint}", where=f"{host}:{build}")
+        raise BuildError(
+            f"the native programs on the node cannot be read: {complaint}", where=f"{host}:{build}"
+        )
     return packed
 
 
@@ -220,7 +224,9 @@ def _finished(answers: Mapping[str, Sequence[str]], host: str) -> NativeBuild:
     target, toolchain, seconds = (answers.get(word, [""])[0] for word in words)
     if not (target and toolchain and re.fullmatch(r"\d{1,9}(\.\d{1,9})?", seconds)):
         answer = f"'{target[:60]}' of '{toolchain[:60]}' in '{seconds[:20]}' s"
-        raise BuildError(f"the node reports no build of the programs, but {answer}", where=host)
+        raise BuildError(
+            f"the node does not report its build of the programs correctly: {answer}", where=host
+        )
     path = Path(target)
     return NativeBuild(
         toolchain=toolchain,
@@ -267,12 +273,12 @@ def _exchange(
     )
     if output.is_cut:
         raise BuildError(
-            f"the native programs are not {participle}: the node prints more than "
+            f"the native programs cannot be {participle}: the node prints more than "
             f"{_MOST_BYTES >> 20} MiB",
             where=where,
         )
     if ended.timed_out:
-        why = f"the native programs are not {participle} after {timeout_s:.0f} s"
+        why = f"the native programs could not be {participle} within {timeout_s:.0f} s"
         raise BuildError(why, where=where)
     complaint = ended.stderr[-_COMPLAINT_BYTES:].strip()
     return output.whole, ended.exit_code, complaint

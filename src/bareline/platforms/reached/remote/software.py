@@ -88,7 +88,7 @@ def find_remote_mpi(nodes: Nodes, choice: str) -> MpiInstallation:
         return MpiInstallation(flavour, number, mpirun, compiler)
     lacking = "no MPI library" if choice == "auto" else f"no MPI library '{choice}'"
     raise ToolMissing(
-        f"{lacking} found on the node's path",
+        f"{lacking} was found in the PATH of the node",
         where=where,
         hint="name its mpirun as `mpi`, or its module as `software`",
     )

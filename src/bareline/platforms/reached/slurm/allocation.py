@@ -288,7 +288,7 @@ class SlurmAllocation(RemoteAllocation):
             return
         ends = f"allocation {self._job.number} ends in {state.left_s:.0f} s"
         if self._job.inherited:
-            raise TimeUp(f"the {ends}, a trial may take {timeout_s:.0f} s")
+            raise TimeUp(f"the {ends}, but a trial may take {timeout_s:.0f} s")
         self._events.append(f"{ends}: {ASKED_AGAIN}")
         self._renew()
 
@@ -302,7 +302,7 @@ class SlurmAllocation(RemoteAllocation):
             self._renew(orderly=False)
         except PlatformError as error:
             raise NodesLost(
-                f"{lost.what}, and no other nodes: {error.what}",
+                f"{lost.what}, and Slurm gives no other nodes: {error.what}",
                 where=lost.where,
                 hint="`bareline continue --retry-failed` goes on when the nodes are back",
             ) from error

@@ -128,7 +128,8 @@ class SlurmJob:
         most = self._options.max_jobs
         if most is not None and _ASKED[self._name] >= most:
             raise PlatformError(
-                f"asked for {count(most, 'allocation')}, and no more are allowed",
+                f"bareline already requested {count(most, 'allocation')}, and `max_jobs`"
+                " allows no more",
                 hint="raise `max_jobs`, or `bareline continue --retry-failed` requests again",
             )
         _ASKED[self._name] += 1
@@ -211,7 +212,7 @@ def _refusal(ended: Finished, queue: _Queue, queue_s: float) -> PlatformError:
         text = f"no nodes after {queue_s:.0f} s in the queue{reason}"
     else:
         complaint = commands.last_line(ended.stderr).removeprefix("salloc: error: ")
-        text = f"no allocation: {complaint}"
+        text = f"Slurm gives no allocation: {complaint}"
     is_temporary = any(words in ended.stderr for words in _TEMPORARY)
     kind = NotNow if ended.timed_out or is_temporary else PlatformError
     return kind(text, hint="see `sinfo` and `squeue --me`")

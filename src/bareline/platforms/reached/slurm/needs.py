@@ -35,7 +35,9 @@ def look_at_free_node(words: Sequence[str], software: Sequence[str] = ()) -> Nod
         why = commands.last_line(ended.stderr) or ended.why
         if _BUSY.search(ended.stderr) or ended.timed_out:
             raise NotNow(f"no node is free within {_WAIT_S} s ({why})")
-        raise PlatformError(f"srun refuses: {why}", hint="check that `sinfo` works here")
+        raise PlatformError(
+            f"srun cannot start a program: {why}", hint="check that `sinfo` works here"
+        )
     return read_needs(ended.stdout)
 
 

@@ -70,7 +70,7 @@ class SlurmPlatform(RemotePlatform[SlurmOptions]):
 
     @classmethod
     def build(cls, spec: PlatformSpec[SlurmOptions], cache: Path) -> NativeBuild:
-        """Build on a node, or on this machine if it has the nodes' MPI library."""
+        """Build on a node, or on this machine if this machine has the nodes' MPI library."""
         if spec.options.has_library_here:
             return build_here(spec.options.mpi, cache)
         return super().build(spec, cache)

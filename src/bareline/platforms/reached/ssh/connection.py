@@ -129,12 +129,14 @@ class Connection:
         assert self.peer is not None
         if "busy" in answers:
             return NotNow(
-                f"another bareline uses this host ({answers['busy'][0] or 'unknown'})",
+                f"another bareline process uses this host ({answers['busy'][0] or 'unknown'})",
                 where=self.name,
                 hint="wait until it ends; after a lost connection that may take a minute",
             )
         if "failed" in answers:
-            return PlatformError(answers["failed"][0], where=self.name)
+            return PlatformError(
+                f"the host cannot be used: {answers['failed'][0]}", where=self.name
+            )
         reason = self.peer.reason()
         # Trying again would be refused again.
         final = any(words in reason for words in _REFUSED) or self.peer.excess

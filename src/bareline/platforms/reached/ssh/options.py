@@ -44,7 +44,7 @@ def read_inventory(path: Path, group: str | None = None) -> list[str]:
         is_yaml = path.suffix in (".yml", ".yaml")
         groups = _yaml_groups(data, path) if is_yaml else _ini_groups(data)
     except ValueError as error:
-        raise PlatformError(str(error), where=str(path)) from error
+        raise PlatformError(f"the inventory is not valid: {error}", where=str(path)) from error
     if group is not None and group not in groups.hosts:
         hint = f"it has: {nodes_text(sorted(groups.hosts)) or 'none'}"
         problem = f"the inventory has no group '{group}'"
@@ -81,7 +81,7 @@ class _Groups:
         names = unfold(text)
         self.count += len(names)
         if self.count > MOST_HOSTS:
-            raise ValueError(f"it names more than {MOST_HOSTS:,} hosts")
+            raise ValueError(f"the inventory names more than {MOST_HOSTS:,} hosts")
         self.hosts[group] += names
 
     def hosts_of(self, names: Iterable[str]) -> list[str]:
@@ -227,7 +227,7 @@ class SshOptions(ReachedOptions):
         except PlatformError as error:
             raise ValueError(str(error)) from error
         if len(set(names)) != len(names):
-            raise ValueError("the same host is named twice")
+            raise ValueError("the platform names the same host twice; name it once")
         if not self.names:
-            raise ValueError("`exclude` leaves no host")
+            raise ValueError("`exclude` leaves out all hosts; keep at least one host")
         return self

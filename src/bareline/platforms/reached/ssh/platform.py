@@ -71,7 +71,7 @@ class SshAllocation(RemoteAllocation):
         if not addresses:
             listed = [f"{address} on {device}" for device, address in description.addresses]
             raise PlatformError(
-                f"it has no address on {options.device or options.subnet}",
+                f"the node has no address on {options.device or options.subnet}",
                 where=name,
                 hint=f"it has: {', '.join(listed) or 'none that `ip` shows'}",
             )
@@ -166,7 +166,9 @@ class SshAllocation(RemoteAllocation):
             replace_file(Path(path), text, mode=0o700, durable=False)
         else:
             write = ["sh", "-c", 'cat >"$1" && chmod 700 "$1"', "sh", path]
-            failed = "the launcher's agent cannot be written"
+            failed = (
+                "the script by which the launcher starts ranks on other nodes cannot be written"
+            )
             self.on_node(0, write, stdin=text).require_success(failed, where=self.nodes[0].name)
         self._has_agent = True
         return path

@@ -121,7 +121,7 @@ def plain(packed: BinaryIO, place: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def _zstd(packed: BinaryIO, copied: Path) -> Iterator[BinaryIO]:
     if shutil.which("zstd") is None:
-        raise ArchiveError(f"it is packed by zstd; {install_hint('zstd')}")
+        raise ArchiveError(f"it needs zstd, which is not installed; {install_hint('zstd')}")
     with copied.open("wb") as file:
         shutil.copyfileobj(packed, file)
     argv = [
@@ -150,9 +150,9 @@ class _Entry(tarfile.TarInfo):
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Entry:
         entry = super().frombuf(buf, encoding, errors)
         if entry.size < 0:
-            raise ArchiveError("an entry has a negative size")
+            raise ArchiveError("one of its entries has a negative size")
         if entry.type in _EXTENSIONS and entry.size > MOST_HEADER_BYTES:
-            raise ArchiveError(f"a header has {entry.size:,} bytes")
+            raise ArchiveError(f"one of its headers has {entry.size:,} bytes, which is too many")
         return entry
 
 
@@ -187,7 +187,7 @@ class _Forward:
 
     def seek(self, position: int, whence: int = io.SEEK_SET) -> int:
         if whence != io.SEEK_SET or position < self._at - 1:
-            raise ArchiveError("its entries overlap")
+            raise ArchiveError("two of its entries overlap")
         self._repeats = position == self._at - 1
         while self._at < position:
             data = self._file.read(min(_CHUNK_BYTES, position - self._at))
@@ -198,13 +198,13 @@ class _Forward:
 
     def read(self, size: int = -1) -> bytes:
         if size < 0:
-            raise ArchiveError("a header of the archive has no length")
+            raise ArchiveError("one of its headers has no length")
         repeated = self._last if self._repeats and size else b""
         if size:
             self._repeats = False
         # Checked before reading, as Python 3.11.2 reads a header of any declared length at once.
         if self._header_bytes is not None and size > MOST_HEADER_BYTES + _BLOCK_BYTES:
-            raise ArchiveError(f"a header has {size:,} bytes")
+            raise ArchiveError(f"one of its headers has {size:,} bytes, which is too many")
         data = self._read_whole(size - len(repeated))
         if self._header_bytes is not None:
             self._count_header(data)
@@ -233,7 +233,7 @@ class _Forward:
         if self._header_bytes > 2 * MOST_HEADER_BYTES:
             raise ArchiveError(f"an entry has more than {self._header_bytes:,} bytes of headers")
         if _MANY_DIGITS.search(data):
-            raise ArchiveError("a header contains a number with hundreds of digits")
+            raise ArchiveError("one of its headers contains a number with hundreds of digits")
 
     def begin_header(self) -> None:
         """Count the bytes that are read from now on as the headers of one entry."""
@@ -257,7 +257,7 @@ def _entries(tar: tarfile.TarFile, forward: _Forward) -> Iterator[tarfile.TarInf
         if entry is None:
             return
         if entry.size < 0:
-            raise ArchiveError("an entry has a negative size")
+            raise ArchiveError("one of its entries has a negative size")
         yield entry
         # `tarfile` keeps all entries, and a million entries would take a gigabyte.
         vars(tar)["members"].clear()
@@ -273,10 +273,10 @@ def harmless(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
     """
     parts = entry.name.split("/")
     if any(part in (".wh.", ".wh..", ".wh...") for part in parts):
-        raise ArchiveError(f"{entry.name[-80:]} removes more than a file")
+        raise ArchiveError(f"its deletion mark {entry.name[-80:]} names no file")
     longest = max(len(os.fsencode(part)) for part in parts)
     if longest > LONGEST_NAME or len(entry.name) > LONGEST_PATH:
-        raise ArchiveError(f"{entry.name[:80]}... is too long a path")
+        raise ArchiveError(f"the path of its entry {entry.name[:80]}... is too long")
     if entry.isdev():
         return None
     # The node's folders cannot be mounted below a folder without write permission.
@@ -316,7 +316,7 @@ def repack(packed: BinaryIO, target: Path, budget: UnpackingBudget) -> None:
         with closing(tar):
             for entry in _entries(tar, forward):
                 if not any(is_kind(entry) for is_kind in _KINDS):
-                    raise ArchiveError(f"{entry.name[-80:]} is of a type that cannot be unpacked")
+                    raise ArchiveError(f"its entry {entry.name[-80:]} has an unsupported type")
                 safe_entry = harmless(entry)
                 if safe_entry is None:
                     continue
@@ -349,7 +349,7 @@ class ImageArchive:
                 if number >= MOST_MEMBERS:
                     raise ArchiveError(f"it has more than {MOST_MEMBERS:,} members")
                 if entry.issparse():
-                    raise ArchiveError(f"its member {entry.name[:80]} is sparse")
+                    raise ArchiveError(f"its member {entry.name[:80]} is a sparse file")
                 members.setdefault(entry.name.removeprefix("./"), entry)
         return cls(file, members)
 
@@ -381,13 +381,13 @@ class ImageArchive:
             manifests = list_at(content["manifests"], f"{name}: manifests")
             name = _blob(*_ours(manifests, f"{name}: manifests"))
             content = self._described(name)
-        raise ArchiveError(f"more than {_MOST_INDEXES} indexes refer to one another")
+        raise ArchiveError(f"more than {_MOST_INDEXES} of its indexes refer to one another")
 
     def _docker_layers(self) -> list[str]:
         name = "manifest.json"
         images = list_at(self._described_value(name), name)
         if not images:
-            raise ArchiveError(f"'{name}': it has no images")
+            raise ArchiveError(f"its '{name}' names no image")
         layers = list_at(table_at(images[0], f"{name}: 0").get("Layers"), f"{name}: 0.Layers")
         return [text_at(layer, f"{name}: 0.Layers.{index}") for index, layer in enumerate(layers)]
 
@@ -397,7 +397,7 @@ class ImageArchive:
     def _described_value(self, name: str) -> Any:
         entry = self._member(name)
         if entry.size > DESCRIPTION.size_bytes:
-            raise ArchiveError(f"{name} has {entry.size:,} bytes")
+            raise ArchiveError(f"its member {name} has {entry.size:,} bytes, which is too many")
         with self.opened(name) as file:
             data = file.read()
         try:
@@ -420,7 +420,7 @@ class ImageArchive:
                 target = os.path.normpath(PurePosixPath(target).parent / entry.linkname)
             else:
                 break
-        raise ArchiveError(f"it lacks {name[:120]}")
+        raise ArchiveError(f"it has no member {name[:120]}")
 
     @contextmanager
     def opened(self, name: str) -> Iterator[BinaryIO]:
@@ -443,9 +443,9 @@ class ImageArchive:
             checksum.update(data)
             size += len(data)
         if size != part.size:
-            raise ArchiveError(f"{name[:120]} is truncated")
+            raise ArchiveError(f"its member {name[:120]} is truncated")
         if digest and checksum.hexdigest() != digest:
-            raise ArchiveError(f"{name[:120]} differs from its digest")
+            raise ArchiveError(f"its member {name[:120]} differs from its digest")
 
 
 class _Part(io.RawIOBase):
@@ -485,7 +485,7 @@ def _ours(manifests: list[Any], place: str) -> tuple[Any, str]:
     machine = platform.machine()
     names = {machine, ARCHITECTURES.get(machine, machine)}
     if not manifests:
-        raise ArchiveError(f"'{place}': it is empty")
+        raise ArchiveError(f"its list '{place}' is empty")
     for index, manifest in enumerate(manifests):
         key = f"{place}.{index}"
         described = table_at(table_at(manifest, key).get("platform"), f"{key}.platform")
@@ -496,7 +496,7 @@ def _ours(manifests: list[Any], place: str) -> tuple[Any, str]:
 
 
 def _blob(described: Any, place: str) -> str:
-    """Return the name of the archive member whose digest a description contains."""
+    """Return the name of the archive member that a description identifies by its digest."""
     digest = text_at(table_at(described, place).get("digest"), f"{place}.digest")
     algorithm, _, value = digest.partition(":")
     if _DIGESTS.get(algorithm) != len(value) or not re.fullmatch(r"[0-9a-f]+", value):

@@ -65,5 +65,6 @@ class UnpackingBudget:
         most_by_ratio = max(RATIO_FROM_BYTES, MOST_RATIO * self.packed_bytes)
         if self.bytes > most_by_ratio:
             raise OverBudget(
-                f"it unpacks to more than {MOST_RATIO} times its own {self.packed_bytes:,} bytes"
+                f"it has {self.packed_bytes:,} bytes and unpacks to more than {MOST_RATIO}"
+                " times as many"
             )

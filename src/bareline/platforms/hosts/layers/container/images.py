@@ -85,7 +85,7 @@ def unpacked(archive: Path, folder: Path, most_bytes: int | None = None) -> Path
     """
     if shutil.which("umoci") is None:
         raise ToolMissing(
-            "unpacking an archive of an image needs 'umoci'",
+            "'umoci' is not installed, which bareline needs to unpack the archive of an image",
             where=str(archive),
             hint=install_hint("umoci") + ", or give the path of a root folder",
         )
@@ -95,7 +95,10 @@ def unpacked(archive: Path, folder: Path, most_bytes: int | None = None) -> Path
             size_bytes = os.fstat(file.fileno()).st_size
             budget_bytes = default_bytes(folder) if most_bytes is None else most_bytes
             if size_bytes > budget_bytes:
-                raise OverBudget(f"it has {size_bytes:,} bytes, and may unpack to {budget_bytes:,}")
+                raise OverBudget(
+                    f"it has {size_bytes:,} bytes, which is more than the {budget_bytes:,} bytes"
+                    " that it may unpack to"
+                )
             digest = _digest_of(file)
             budget = UnpackingBudget(budget_bytes, size_bytes)
             return _made_once(folder / digest[:16], lambda place: _unpack(file, place, budget))
@@ -107,17 +110,19 @@ def _refusal(error: BaseException, archive: Path) -> PlatformError:
     """Return the error that explains why an archive was not unpacked."""
     where = str(archive)
     if isinstance(error, OverBudget):
-        return PlatformError(f"cannot be unpacked: {error}", where=where, hint=_LARGER)
+        return PlatformError(f"the archive is not unpacked: {error}", where=where, hint=_LARGER)
     if isinstance(error, OSError) and error.errno is not None:
         path = error.filename
         place = f" ({path})" if path and str(path) != where else ""
-        reason = f"cannot be read or unpacked: {error.strerror or error}{place}"
+        reason = f"the archive cannot be read or unpacked: {error.strerror or error}{place}"
         return PlatformError(reason, where=where, hint=step_to_read(error, _SAVE))
     reason = str(error)
     if not isinstance(error, ArchiveError):
         # Errors of Python's own modules name neither the member nor the key.
         reason = f"it is damaged ({type(error).__name__}: {error})"
-    return PlatformError(f"is not an archive of an image: {reason}", where=where, hint=_SAVE)
+    return PlatformError(
+        f"the file is not a valid archive of a container image: {reason}", where=where, hint=_SAVE
+    )
 
 
 def _digest_of(file: BinaryIO) -> str:
@@ -201,12 +206,12 @@ def _unpack(file: BinaryIO, place: Path, budget: UnpackingBudget) -> None:
     argv = ("umoci", "raw", "unpack", "--rootless", "--image", f"{image}:image", str(root))
     finished = run_process(argv, timeout_s=_TIMEOUT_S)
     if finished.timed_out:
-        raise ArchiveError(f"umoci took more than {_TIMEOUT_S:.0f} s")
+        raise ArchiveError(f"umoci does not unpack it within {_TIMEOUT_S:.0f} s")
     if finished.exit_code != 0:
         last_line = finished.stderr.strip().rpartition("\n")[2]
-        raise ArchiveError(last_line[-300:] or "umoci refuses it")
+        raise ArchiveError(last_line[-300:] or "umoci cannot unpack it and prints no reason")
     if not any(root.iterdir()):
-        raise ArchiveError("the archive has no files")
+        raise ArchiveError("it contains no files")
 
 
 @contextmanager
@@ -337,7 +342,9 @@ def _own_entries(layer: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
     for entry in layer:
         parts = entry.name.split("/")
         if entry.name.startswith("/") or ".." in parts:
-            raise ValueError(f"{entry.name[-80:]} is outside the root")
+            raise ValueError(
+                f"the entry {entry.name[-80:]} is outside the root folder of the image"
+            )
         safe_entry = harmless(entry)
         if safe_entry is not None:
             yield safe_entry

@@ -24,7 +24,10 @@ _ARCHIVES = (".tar", ".tar.gz", ".tgz")
 
 def _installed(name: object) -> object:
     if name in ("enroot", "sarus") and name not in runtimes():
-        raise ValueError(f"install the package that brings {name}: bareline-contrib")
+        raise ValueError(
+            f"the runtime {name} needs the package bareline-contrib, which is not installed; `pip"
+            " install bareline-contrib`"
+        )
     return name
 
 
@@ -77,8 +80,9 @@ class Container(BaseModel):
             )
         if self.share == "rank" and runtime.whole:
             raise ValueError(
-                f"`share`: {runtime.title} has a kernel of its own, over which ranks of separate "
-                'sandboxes share no memory; write share = "node"'
+                f"`share`: each sandbox of {runtime.title} has its own kernel, so that ranks"
+                " in separate "
+                'sandboxes cannot share memory; write share = "node"'
             )
         return self
 
@@ -96,8 +100,9 @@ class ContainerKeys(Options):
         runtime = runtimes()[self.container.runtime] if self.container else None
         if runtime and runtime.whole and not self.one_machine:
             raise ValueError(
-                f"`container`: {runtime.title} has no network here, so that no launcher reaches "
-                "into it; use a platform of type local"
+                f"`container`: {runtime.title} has no network here, so that a launcher cannot"
+                " reach "
+                "the ranks; use a platform of type local"
             )
         return self
 

@@ -136,7 +136,10 @@ class RunningContainers:
             make = script("own_folder") + 'own_folder "$1"'
             made = run(node, ["sh", "-c", make, "sh", box.folder])
             if made.exit_code:
-                raise PlatformError(made.stderr.strip(), where=where)
+                raise PlatformError(
+                    f"the folder of the container cannot be made: {made.stderr.strip()}",
+                    where=where,
+                )
         if box.kind in (ImageKind.HOST, ImageKind.STORED):
             return
         if run(node, ["test", "-e", box.image]).exit_code:
@@ -252,4 +255,4 @@ def check_runtime(runtime: Runtime) -> None:
     """Check that an installed runtime has the rights and the service to make containers here."""
     if runtime.tried:
         tried = run_process(runtime.tried, timeout_s=20.0)
-        tried.require_success(f"{runtime.title} makes no container", hint=runtime.remedy)
+        tried.require_success(f"{runtime.title} cannot make a container here", hint=runtime.remedy)

@@ -86,7 +86,9 @@ class Nfs(_Part):
     @classmethod
     def _known(cls, value: str) -> str:
         if value not in ("node", "own", "host") and not _REMOTE.fullmatch(value):
-            raise ValueError(f"{value!r} is not one of node, own, host or HOST:/FOLDER")
+            raise ValueError(
+                f"{value!r} is not a valid server; write node, own, host or HOST:/FOLDER"
+            )
         return value
 
     @property
