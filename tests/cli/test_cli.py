@@ -189,12 +189,12 @@ def test_a_platform_file_can_be_shown_and_read_again(bareline, place):
     [
         ("run nope --on a", "BL-STUDY-437", ("'nope'",)),
         ("run nope.toml --on a", "BL-STUDY-648", ("nope.toml: ",)),
-        ("run planted.toml", "BL-CLI-490", ("--on",)),
+        ("run planted.toml", "BL-CLI-903", ("--on",)),
         ("run planted.toml --on c", "BL-PLATFORMS-780", ("'c'",)),
         ("run planted.toml --on a --on a", "BL-PLATFORMS-510", ("'a'",)),
         ("run planted.toml --on a --baseline b", "BL-SESSION-968", ("'b'", "--on b")),
         ("run planted.toml --on a --out .", "BL-STORE-823", ("--out",)),
-        ("run planted.toml --on a --out /proc/x", "BL-STORE-101", ("/proc/x: ", "--out")),
+        ("run planted.toml --on a --out /proc/x", "BL-STORE-614", ("/proc/x: ", "--out")),
         ("show nowhere", "BL-STORE-971", ("nowhere: ",)),
         ("continue nowhere", "BL-STORE-971", ("nowhere: ",)),
         ("probes mpi.pingpnog", "BL-PROBES-832", ("'mpi.pingpnog'", "'mpi.pingpong'")),
@@ -328,7 +328,8 @@ def test_what_is_proposed_next_works(bareline, place, options):
     assert [command[0] for command in commands][1] == "report"
     for command in commands:
         bareline(*command, code=failing if command[0] == "continue" else 0)
-    assert (commands[0][0] == "show") == (options.count("--on") == 1)
+    comparable = "--control" in options or options[3:] in (["a"], ["b"])
+    assert commands[0][0] == ("compare" if comparable else "show")
 
 
 def test_layouts_that_never_meet_are_said_before_the_run(bareline, place):

@@ -40,6 +40,6 @@ def test_a_package_is_made_whole_or_not_at_all(bareline, place, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("bareline.cli.template.replace_file", full)
         done = bareline("new", "probe", "thing", "-o", "thing", code=2)
-    assert done.ended_by("BL-CLI-926", "thing")
+    assert done.ended_by("BL-CLI-350", "thing")
     assert not list(place.glob("*thing*"))
     bareline("new", "probe", "thing", "-o", "thing")

@@ -40,7 +40,7 @@ def test_runs_are_listed(runs):
     assert "bareline compare runs/alpha-2" in said
     assert all(line == line.rstrip() for line in said.splitlines())
     assert "alpha" not in runs("runs", "runs/alpha-1").stdout.replace("runs/alpha-1", "")
-    assert runs("runs", "nowhere", code=2).ended_by("BL-STORE-269", "nowhere")
+    assert runs("runs", "nowhere", code=2).ended_by("BL-STORE-980", "nowhere")
 
 
 def test_quiet_says_the_path_alone(bareline):

@@ -109,7 +109,7 @@ def test_a_run_and_outputs_compare(bareline, sides):
 @pytest.mark.parametrize(
     ("odd", "error"),
     [
-        ("empty", "BL-FORMATS-758"),
+        ("empty", "BL-FORMATS-365"),
         ("garbage", "BL-FORMATS-758"),
         ("nothing-there", "BL-STORE-971"),
         ("fifo", "BL-FORMATS-243"),

@@ -225,13 +225,20 @@ def test_unusual_line_ends_and_bytes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"  \n\n", b"hello\n", b"\x00\xff\x00" * 99, b"size latency\n8 1.02\n"]
+    ("content", "code"),
+    [
+        (b"", "BL-FORMATS-365"),
+        (b"  \n\n", "BL-FORMATS-365"),
+        (b"hello\n", "BL-FORMATS-758"),
+        (b"\x00\xff\x00" * 99, "BL-FORMATS-758"),
+        (b"size latency\n8 1.02\n", "BL-FORMATS-758"),
+    ],
 )
-def test_what_is_of_no_format_is_refused_and_nothing_is_written(tmp_path, content):
+def test_what_is_of_no_format_is_refused_and_nothing_is_written(tmp_path, content, code):
     bad = tmp_path / "bad.out"
     bad.write_bytes(content)
     # The hint lists the formats.
-    with raises(ImportRefused, "BL-FORMATS-758", str(bad), "OSU micro-benchmarks"):
+    with raises(ImportRefused, code, str(bad), "OSU micro-benchmarks"):
         import_files([IB / LATENCY, bad], "ib", tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
