@@ -1,7 +1,8 @@
 """The platforms that a run uses: start them, let one at a time measure, restart and end them.
 
-Starting a platform is an event with its own duration, which is in no record. An unexpected error of
-a platform is a failure of the platform, not of the run.
+The start of a platform is an event of the run with a duration; the durations in the records of
+trials do not contain it. After an unexpected error of a platform, its trials fail, and the run
+continues.
 """
 
 from __future__ import annotations
@@ -62,12 +63,12 @@ def platforms_to_build(study: Study, plan: Sequence[Trial]) -> set[str]:
 
 
 class Allocations:
-    """The platforms of a run, each acquired at its first use; a context that ends all of them.
+    """The platforms of a run; each is acquired at its first use, and `__exit__` ends them all.
 
     - `tell`: called with a platform and an event of this platform.
     - `machine`: the machine of the session, which compares each platform with its earlier state.
-    - `blocks_per_boot`: the number of blocks after which a platform that boots is made again; 0:
-      never.
+    - `blocks_per_boot`: the number of blocks after which a platform that boots (virtual machines)
+      is started again; 0 means never.
     - `native`: the platforms on which bareline's own programs run.
     """
 
@@ -112,7 +113,7 @@ class Allocations:
                 stack.callback(self._end, name)
 
     def remember(self, records: Mapping[int, Record]) -> None:
-        """Continue the numbers of boots from the end of earlier sessions of the run."""
+        """Count the boots of each platform on from the last boot in earlier sessions of the run."""
         for record in records.values():
             name = record.trial.platform
             self._boots[name] = max(self._boots.get(name, 0), record.boot or 0)
@@ -120,7 +121,7 @@ class Allocations:
     # In use ------------------------------------------------------------------------------------
 
     def ready(self, trial: Trial) -> Allocation | Failed:
-        """Return the platform of a trial, started and alone on this machine, or why it is not."""
+        """Start the platform of a trial, suspend other platforms; return it or its failure."""
         name = trial.platform
         epoch = self._epoch(name, trial.block)
         if name in self._current and self._must_end(name, epoch):
@@ -139,7 +140,11 @@ class Allocations:
         return allocation
 
     def _must_end(self, name: str, epoch: int) -> bool:
-        """Whether a platform is broken, belongs to an earlier epoch, or has to be tried again."""
+        """Whether a platform must be started again.
+
+        It must if it is broken, if its blocks per boot are used up (a new epoch), or if its start
+        failed and the pause before the next try is over.
+        """
         if self._epochs.get(name) != epoch:
             return True
         if self._is_broken(name):
@@ -181,7 +186,7 @@ class Allocations:
                 self.note(name, text)
 
     def give_back(self) -> None:
-        """Return borrowed nodes, because the next trial, which acquires them again, is far away."""
+        """Return borrowed nodes before a long pause; the next trial acquires them again."""
         lent = [name for name in self._current if self._type(name).borrows]
         for name in lent:
             self._end(name)
@@ -193,7 +198,7 @@ class Allocations:
         return self._facts.get(name, {})
 
     def update_facts(self, name: str, facts: Mapping[str, Scalar]) -> None:
-        """Store the facts that a program on a platform reports, with the platform's own facts."""
+        """Add the facts that a program reports to the facts of its platform."""
         earlier = self._facts.get(name, {})
         if facts.items() <= earlier.items():
             return
@@ -224,21 +229,21 @@ class Allocations:
     def coming_up_s(self, name: str, block: int) -> float:
         """Estimate the time in s until a platform has started for a block; 0 if it is running.
 
-        The estimate for a new platform depends on its type; the first start may include building an
-        image.
+        The estimate is the shortest start of a platform of this type in this session, because the
+        first start may include building an image.
         """
         same = self._epochs.get(name) == self._epoch(name, block)
         stays = name in self._current and same and not self._is_broken(name)
         return 0.0 if stays else self.again_s(name)
 
     def again_s(self, name: str) -> float:
-        """Estimate the time in s to make a platform again."""
+        """Estimate the time in s to start a platform again; 0 if none of its type has started."""
         kind = self._specs[name].type
         times_s = [s for other, s in self._coming_up_s.items() if self._specs[other].type == kind]
         return min(times_s, default=0.0)
 
     def renewals(self, name: str, block: int, last: int) -> int:
-        """Return how often a platform is made again between a block and a later block."""
+        """Return how often a platform is started again between `block` and the block `last`."""
         return self._epoch(name, last) - self._epoch(name, block)
 
     # Coming and going --------------------------------------------------------------------------
@@ -304,7 +309,7 @@ class Allocations:
             self.note(name, text, seconds)
 
     def _waits(self, name: str) -> bool:
-        """Whether trials wait for a platform up to its `queue_s`, as no other can run."""
+        """Whether trials wait up to `queue_s` for a platform: it is the only one of the run."""
         return len(self._specs) == 1 and hasattr(self._specs[name].options, "queue_s")
 
     def _pauses_s(self, name: str, started: float) -> Iterator[float]:
@@ -319,7 +324,7 @@ class Allocations:
             yield min(pause_s, left_s)
 
     def _give_up_for_now(self, name: str, failure: Failed) -> Failed:
-        """Let the other platforms continue; later trials try again, after increasing times."""
+        """Go on without a platform that failed to start; later trials try again after a pause."""
         later_s = _later_s(self._tries[name])
         self._tries[name] += 1
         self._again_at[name] = time.monotonic() + later_s
@@ -378,5 +383,5 @@ class Allocations:
 
 
 def _later_s(tries: int) -> float:
-    """Return the time in s until a platform is tried again, after a number of tries."""
+    """Return the pause in s before a platform is tried again; `tries` pauses came before it."""
     return min(_LATER_S * 2.0**tries, _LONGEST_S)

@@ -1,7 +1,8 @@
 """Estimate before a run how many of a publication's claims the run can judge.
 
-The rows that the run would have are compared with the claims in the same way as measured rows.
-Obstacles are added one after the other, so that each lost claim is attributed to one obstacle.
+The comparisons (rows) that the run would contain are judged in the same way as measured rows. An
+obstacle is a reason why a claim cannot be judged. Obstacles are added one after the other, so that
+each lost claim is attributed to one obstacle.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ Judge = Callable[[Mapping[str, Mapping[str, Any]], Sequence[Row], str], frozense
 class Lost:
     """The number of claims that an obstacle leaves unjudged.
 
-    - `detail`: the place of the obstacle, or the missing part.
+    - `detail`: the scale, roles, programs or platform that the obstacle concerns; may be empty.
     """
 
     obstacle: ClaimObstacle
@@ -92,7 +93,10 @@ class Answers:
         return tuple(form for form in self.forms if form.claims > self.claims)
 
     def lines(self, source: str) -> Iterator[str]:
-        """Describe the numbers in lines; `source` names the publications."""
+        """Yield lines for people: judged claims, lost claims, and forms that judge more.
+
+        - `source`: the names of the publications.
+        """
         rest = ", not:" if self.lost else ""
         yield f"this run can judge {self.claims} of {count(self.of, 'claim')} of {source}{rest}"
         yield from (f"  {lost}" for lost in self.lost)
@@ -117,7 +121,8 @@ class Foresight:
     """The forecast of the claims that runs of a study can judge.
 
     - `whole`: the study at its own size.
-    - `judge`: the judge of claims; `metrics`: the metrics of the claims.
+    - `judge`: returns the numbers of the claims that rows can judge.
+    - `metrics`: the metrics that the claims concern.
     """
 
     whole: Study
@@ -126,7 +131,7 @@ class Foresight:
     earlier: Earlier = field(default_factory=earlier_runs)
 
     def answers(self, study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> Answers:
-        """Return the number of claims that a run judges, its losses by obstacle, and better forms.
+        """Return how many claims a run judges, the claims lost by obstacle, and other forms.
 
         - `study`: `whole` with platforms for its roles, at a scale or at its own size.
         """
@@ -145,7 +150,7 @@ class Foresight:
     def _steps(
         self, study: Study, expected: Sequence[ExpectedRow], baseline: str
     ) -> Iterator[tuple[ClaimObstacle, frozenset[int]]]:
-        """Yield the judged claims, each time with one more obstacle."""
+        """Yield each obstacle, with the claims that are judged despite it and all earlier ones."""
         sized = self._at(study.scale)
         if study.scale is not None:
             yield ClaimObstacle.SCALE, self._ideal(sized, study.roles)
@@ -165,7 +170,7 @@ class Foresight:
         return self.whole if scale is None else self.whole.at_scale(scale)
 
     def _ideal(self, study: Study, roles: Collection[str]) -> frozenset[int]:
-        """Return the claims that are judged if real machines take some roles."""
+        """Return the claims that a study judges if real machines take the roles `roles`."""
         if not roles:
             return frozenset()
         cast, specs = ideally_cast(study, roles)
@@ -176,9 +181,10 @@ class Foresight:
     def _forms(
         self, study: Study, platforms: Sequence[PlatformSpec], baseline: str, claims: int
     ) -> Iterator[StudyForm]:
-        """Yield other scales on the same platforms, the simulated study, and real machines.
+        """Yield other ways to run the study.
 
-        Forms that cannot be measured here at all are left out.
+        These are its other scales on the same platforms, the simulated study, and real machines.
+        Scales and simulations that cannot be measured here at all are left out.
         """
         forms = [*self._scaled_forms(study, platforms, baseline), self._simulated_form()]
         yield from (form for form in forms if form is not None)
@@ -188,7 +194,7 @@ class Foresight:
     def _scaled_forms(
         self, study: Study, platforms: Sequence[PlatformSpec], baseline: str
     ) -> Iterator[StudyForm | None]:
-        """Yield the other scales of the study with the same roles; empty if no role is taken."""
+        """Yield the other scales of the study with the same roles, if a role has a platform."""
         if not any(role.platform for role in study.roles.values()):
             return
         given = [f"{name}={role.platform or ''}" for name, role in study.roles.items()]
@@ -200,7 +206,7 @@ class Foresight:
                 yield self._form(words, cast, platforms, baseline)
 
     def _simulated_form(self) -> StudyForm | None:
-        """Return the simulated study; None without one, or if the simulator is missing."""
+        """Return the simulated study; None if there is none or a role of it has no platform."""
         name = self.whole.name + _SIMULATED
         if name not in study_names():
             return None
@@ -217,7 +223,7 @@ class Foresight:
     def _form(
         self, words: str, study: Study, platforms: Sequence[PlatformSpec], baseline: str
     ) -> StudyForm | None:
-        """Return a form of the study; None if no case of it runs on the platforms."""
+        """Return a study with its judged claims and time; None if no case fits the platforms."""
         rows = expected_rows(study, platforms, baseline, self.metrics)
         judged = self.judge(_tables(study), [row.behind(OF_ROWS) for row in rows], baseline)
         asking = without_emulated(study, platforms, baseline)
@@ -232,7 +238,7 @@ class Foresight:
 def _losses(
     claims: Mapping[ClaimObstacle, int], study: Study, expected: Sequence[ExpectedRow]
 ) -> Iterator[Lost]:
-    """Yield the obstacles that leave claims unjudged, in order, with the number of these claims."""
+    """Yield each obstacle that leaves claims unjudged, with the number of these claims."""
     for obstacle in ClaimObstacle:
         if claims.get(obstacle):
             yield Lost(obstacle, claims[obstacle], _detail(obstacle, study, expected))
@@ -243,7 +249,11 @@ def _tables(study: Study) -> dict[str, dict[str, Any]]:
 
 
 def _detail(obstacle: ClaimObstacle, study: Study, expected: Sequence[ExpectedRow]) -> str:
-    """Return the place of an obstacle: the scale, the roles, or the reason of its first row."""
+    """Return the detail of an obstacle.
+
+    It is the scale, the roles without a platform, the missing programs, or the detail of the first
+    row with this obstacle.
+    """
     if obstacle is ClaimObstacle.SCALE:
         return study.scale or ""
     if obstacle is ClaimObstacle.ROLE:

@@ -31,7 +31,7 @@ class JobRequest:
     """A request for a job to a batch system.
 
     - `options`: further options of the batch system. They come last, because most systems use the
-      last one of two equal options.
+      last value of an option that is given twice.
     - `resources`: a platform's own request for nodes, which replaces `nodes` and `time_min`.
     - `after`: the job that has to end before this job begins; "" for none.
     - `well`: whether the job `after` has to end without an error.
@@ -56,7 +56,8 @@ class JobStanding:
     """The state of a job.
 
     - `words`: the system's name for the state in small letters, with a reason if there is one.
-    - `waits`, `runs`: whether the job waits to begin, or runs now; both are false if unknown.
+    - `waits`: whether the job waits to begin; false if unknown.
+    - `runs`: whether the job runs now; false if unknown.
     """
 
     words: str
@@ -251,7 +252,7 @@ def _ended(code: str) -> JobStanding:
 
 
 def _answer(argv: Sequence[str], *, gone: str) -> str | None:
-    """Return a program's output; None if the program does not know the job any more."""
+    """Return a program's output about a job; None if the output matches the pattern `gone`."""
     _need(argv[0])
     finished = run_process(argv, env=outside_environment(), timeout_s=_ASK_S)
     if re.search(gone, finished.stderr + finished.stdout):

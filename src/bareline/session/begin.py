@@ -31,11 +31,10 @@ _STAND_INS = ("netns", "local", "null")
 
 
 def choose_baseline(study: Study, platforms: Sequence[PlatformSpec], given: str | None) -> str:
-    """Return the baseline.
+    """Return the name of the baseline platform.
 
-    It is the baseline of the command line; without one, the baseline of the study; without both,
-    the first platform.
-
+    The command line has precedence over the study. If neither names a platform of the run, the
+    baseline is the first platform.
 
     Raises UsageError: the run does not have the platform that the command line names.
     """
@@ -60,7 +59,9 @@ def cast_study(
 ) -> tuple[Study, list[str]]:
     """Return a study with a platform for each role; an unusable default platform takes no role.
 
-    - `given`, `on`, `platforms`: values of ``--as``, ``--on`` and ``--platforms``.
+    - `given`: the values of ``--as``.
+    - `on`: the values of ``--on``.
+    - `platforms`: the value of ``--platforms``.
     - `anyway`: continue if fewer than two roles can be measured, although nothing is then compared.
 
     Also returns a line for each role without a platform, with the reason.
@@ -99,7 +100,10 @@ def _without_platforms(
     *,
     anyway: bool,
 ) -> tuple[Study, list[str]]:
-    """Refuse a study without a platform for any role; parameters and result as in `cast_study`."""
+    """Refuse a study whose roles all have no platform, unless `anyway`; otherwise return it.
+
+    Parameters and result are the same as in `cast_study`.
+    """
     left = _open_roles(study)
     if _compares_nothing(study) and not anyway:
         raise _alone(study, left, lacking, loaded)
@@ -137,7 +141,7 @@ def _left_line(name: str, lacking: Mapping[str, Availability]) -> str:
 
 
 def without_emulated(study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> Study:
-    """Return a study that measures only networks and files on emulated processors.
+    """Return a study that measures only networks and files on platforms with emulated processors.
 
     Computations on emulated processors are not compared and take minutes. The study is unchanged if
     it has no publication, or if the baseline itself is emulated.
@@ -189,7 +193,7 @@ def _alone(
 
 
 def _stand_ins(platforms: Mapping[str, PlatformSpec], taken: Collection[str]) -> Iterator[str]:
-    """Yield the platforms that can take any role here, those with the most nodes first."""
+    """Yield the platforms that can take any role here; platforms with most nodes come first."""
     specs = sorted(platforms.items(), key=lambda item: -item[1].capacity.nodes)
     for name, spec in specs:
         if name not in taken and spec.type in _STAND_INS and availability_of(spec).ok:
@@ -270,7 +274,10 @@ def seed_of(study: Study, given: int | None) -> int:
 
 
 def cases_per_turn(study: Study, platforms: Sequence[PlatformSpec]) -> int:
-    """Return how many cases a platform runs in a row, as the study or a platform requests."""
+    """Return how many cases a platform runs before the next platform takes its turn.
+
+    The number comes from the study, or else is the largest number among the types of platforms.
+    """
     if study.cases_per_turn is not None:
         return study.cases_per_turn
     types = load_platform_types()
@@ -300,7 +307,7 @@ def plan_rows(
     *,
     control: str = "",
 ) -> list[PlannedTrial]:
-    """Return a plan's trials in their order; without a seed, in one of many possible orders."""
+    """Return the trials of a plan in their order, which depends on the seed."""
     study = study.changed(cases_per_turn=cases_per_turn(study, platforms))
     trials = make_plan(study, platforms, seed=seed_of(study, seed))
     return [_planned_row(trial, control) for trial in trials]

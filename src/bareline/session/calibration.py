@@ -1,13 +1,13 @@
 """Calibrate a simulated network from a run, and compare the simulation with the same run.
 
-- The time of a message by size is the measured ping-pong between two nodes.
-- The nodes' capacity in both directions is the rate of the largest messages that cross each other,
-  if the run measured it.
+- The time of a message by size is the measured ping-pong time between two nodes.
+- The capacity of a node in both directions together is the rate of the largest messages that two
+  nodes send to each other at once, if the run measured it.
 - The processor's work for sending a message comes from the rate of messages by size: a sender that
   is busy for t seconds per message sends 1/t messages a second. The work for receiving a message
   was measured separately.
-- The speed of the processors comes from the kernels' computation in the run: one factor to this
-  machine's speed, for all kernels.
+- The speed of the processors is one factor, relative to this machine's speed, for all kernels. It
+  comes from the computing times of the kernels in the run.
 
 Nothing else is fitted. All other measurements of the run that can be simulated are simulated and
 compared, and the platform stores the errors.
@@ -90,9 +90,9 @@ def calibrate(
       that has it. Only the first run is compared with the simulation.
     - `platform`: the name of the platform; necessary if the run has several.
     - `eager_bytes`: message size from which the MPI library synchronizes sender and receiver first.
-    - `note`: called with the number of trials of a run that were disturbed and left out.
+    - `note`: called with a line about the disturbed trials of a run, which are left out.
 
-    Raises AnalysisError: the run lacks a necessary measurement; the hint is the measure to add.
+    Raises AnalysisError: the run lacks a necessary measurement, which the hint names.
     """
     all_records = [_undisturbed(run, note) for run in runs]
     records = all_records[0]
@@ -190,7 +190,8 @@ def _curve(tables: Sequence[pl.DataFrame], platform: str) -> _Curve:
 def _both_ways(tables: Sequence[pl.DataFrame], curve: _Curve) -> float | None:
     """Return a node's capacity in both directions together; None if it is twice one direction.
 
-    A processor that itself moves every byte does not move more if bytes come from two sides.
+    The capacity can be smaller than twice one direction, for example if the processor itself
+    copies every byte.
     """
     largest = []
     for probe in _BOTH_WAYS:
@@ -208,7 +209,7 @@ def _both_ways(tables: Sequence[pl.DataFrame], curve: _Curve) -> float | None:
 
 
 def _byte_s(curve: _Curve) -> float:
-    """Return the time in s of a byte of the largest message, without an empty message's latency."""
+    """Return the time in s per byte of the largest message, after subtracting the latency."""
     _, empty_s = curve[0]
     size, largest_s = curve[-1]
     return (largest_s - empty_s) / size
@@ -226,7 +227,7 @@ def _overheads(
     leaves earlier by this excess.
 
     If the receiver's work was not measured, the receiver takes as long as the sender, limited by
-    the one-way time. Without a rate nothing is known.
+    the one-way time. If the rate was not measured, the result is empty.
     """
     # As far as the sender limits the rate, and not the link.
     busy = []
@@ -252,7 +253,7 @@ def _overheads(
 
 
 def _small_as_one(points: _Curve, eager_bytes: int) -> _Curve:
-    """Return the points below `eager_bytes`, with the least time for all small messages."""
+    """Return the points below `eager_bytes`; all small messages get the shortest of their times."""
     small = [seconds for size, seconds in points if size <= _SMALL_BYTES]
     if not small:
         return []
@@ -264,7 +265,7 @@ def _small_as_one(points: _Curve, eager_bytes: int) -> _Curve:
 def _by_size(tables: Sequence[pl.DataFrame], probe: str, metric: str = "") -> _Curve:
     """Return size and value of a probe's messages that are not empty.
 
-    If a size has several values, the better one counts.
+    If a size has several values, the shortest time or the highest rate counts.
     """
     better = min if metric else max
     values: dict[int, float] = {}

@@ -43,7 +43,7 @@ class CaseRecords:
     def values_before(self, block: int, metric: str) -> Any:
         """Return a metric's values before a block as an array of shape (points, trials).
 
-        None without a measured trial.
+        The result is None if no earlier trial measured the metric.
         """
         import numpy as np
 

@@ -51,7 +51,7 @@ def launch_date(
 
 
 def parse_date(text: str) -> datetime:
-    """Return the moment that ``2024-02-05`` or ``2024-02-05T10:30`` names; UTC without a zone.
+    """Return the time in a text such as ``2024-02-05T10:30``; in UTC if it has no time zone.
 
     Raises UsageError: the text is not a date.
     """

@@ -16,9 +16,9 @@ _BEGINS = 3
 
 
 class DisturbanceWatch:
-    """Watches trials one after the other; a single disturbed trial is counted, not reported.
+    """Watch trials one after the other, and report a disturbance of several of the latest trials.
 
-    - `note`: called with the platform of the trial, and the disturbance.
+    - `note`: called with the platform of the latest trial, and a text about the disturbance.
     """
 
     def __init__(self, note: Callable[[str, str], None]) -> None:
@@ -29,7 +29,7 @@ class DisturbanceWatch:
         self._disturbed = 0
 
     def see(self, record: Record) -> None:
-        """Include a trial in the watch."""
+        """Add the next trial, and report if a disturbance begins or ends with it."""
         kinds = tuple(kind for code, kind in DISTURBANCES.items() if code in record.caveats)
         self._latest.append(kinds)
         disturbed = sum(map(bool, self._latest))

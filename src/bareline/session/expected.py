@@ -1,4 +1,7 @@
-"""The values of a run before it begins: rows with an assumed ratio, or with an obstacle."""
+"""The rows of values that a run would measure, each with an assumed ratio or an obstacle.
+
+An obstacle is the reason why a value will have no ratio.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ _PLANTED = 2.0
 
 
 class ClaimObstacle(StrEnum):
-    """The reason why a run cannot judge some claims, as words that follow their number."""
+    """The reason why a run cannot judge some claims; a message prints it after their number."""
 
     SCALE = "left out at this scale"
     ROLE = "of a role that no platform takes"
@@ -54,7 +57,8 @@ class ExpectedRow:
     """A value that a run would measure.
 
     - `row`: the row of the value, with an assumed ratio.
-    - `obstacle`, `detail`: the reason why there will be no ratio; None if there will be one.
+    - `obstacle`: the reason why there will be no ratio; None if there will be a ratio.
+    - `detail`: the layout, program, processor or number of launches that the obstacle concerns.
     - `simulated`: whether the ratio comes from a simulation.
     """
 
@@ -76,7 +80,7 @@ class ExpectedRow:
 class _Side:
     """A platform, its number in the plan, and its known properties before it is measured.
 
-    - `emulated`: why the platform's processors are emulated; empty if they are not known to be.
+    - `emulated`: why the platform's processors are emulated; empty if they are real or unknown.
     """
 
     number: int
@@ -107,7 +111,7 @@ def expected_rows(
 
 
 def ideally_cast(study: Study, roles: Collection[str]) -> tuple[Study, list[PlatformSpec]]:
-    """Return a study in which real machines with enough nodes take all or some roles."""
+    """Return a study in which real machines with enough nodes take the roles `roles`."""
     given = []
     tables = {}
     for number, role in enumerate(study.roles):
@@ -123,7 +127,7 @@ def ideally_cast(study: Study, roles: Collection[str]) -> tuple[Study, list[Plat
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A platform and the baseline, in a plan."""
+    """A platform and the baseline with which it is compared, in a plan."""
 
     study: Study
     choice: Choice

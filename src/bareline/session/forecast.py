@@ -55,8 +55,8 @@ class StepRow(TypedDict):
     """A row of ``forecast --dry-run``: a step.
 
     - `run`: the run directory that is used or continued; null if one is created.
-    - `expected_s`, `at_least_s`, `at_most_s`: the wall time of the step; null if it is not known
-      before the program was profiled, or if nothing is left to do.
+    - `expected_s`, `at_least_s`, `at_most_s`: the wall time of the step; null if the step is
+      complete, or if its time is unknown until the program has been profiled.
     """
 
     step: str
@@ -73,9 +73,11 @@ class StepRow(TypedDict):
 class Forecast(TypedDict):
     """The output of ``forecast``: the predicted time of a program on a platform.
 
-    - `profile`, `ladder`, `check`: the profiled launch, the run of the benchmarks (the ladder), and
-      the run of the check, on which the prediction is based.
-    - `prediction`: as ``predict`` prints it; `measured_s` only with ``--check``.
+    - `profile`: the profiled launch.
+    - `ladder`: the run of the benchmarks.
+    - `check`: the run that measures the program on the platform, with ``--check``.
+    - `prediction`: the same table as in the output of ``predict``; its `measured_s` has values only
+      with ``--check``.
     - `changes`: how the platform changes the program's calls.
     """
 
@@ -91,7 +93,7 @@ class StepState:
     """The state of a step; `run` is its run directory if there is a usable one.
 
     - `measures`: whether launches are left to do.
-    - `words`: the reason, for people.
+    - `words`: the reason for the state, for people.
     """
 
     run: Run | None
@@ -136,7 +138,7 @@ class ForecastStep:
         return StepState(run, False, f"{run.path} is used again, {age} old")
 
     def _why_useless(self, run: Run) -> str:
-        """Return why nothing can be predicted from the launches of a complete run; "" if it can."""
+        """Return why a complete run is no basis for a prediction; "" if it is usable."""
         if not self.profiled:
             return ""
         try:
@@ -171,7 +173,7 @@ class ForecastStep:
         return path
 
     def _why_stale(self, run: Run, max_age_s: float) -> str:
-        """Return why a run is not used again; "" if it is."""
+        """Return why an existing run cannot be used again; "" if it can be used."""
         age_s = _age_s(run)
         if age_s > max_age_s:
             return f"is {format_duration(age_s)} old"
@@ -250,7 +252,7 @@ class Question:
     def _stem(
         self, title: str, name: str, measured: object, platforms: Sequence[PlatformSpec]
     ) -> Path:
-        """Return a path for a run directory: a word for people, and a checksum of its measures."""
+        """Return the path of a run directory; its name ends with a checksum of its measures."""
         tables = [[spec.name, spec.to_dict()] for spec in platforms]
         text = json.dumps([measured, tables], sort_keys=True, default=str)
         digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
@@ -290,7 +292,7 @@ def launches_of(run: Run, platform: str) -> Application:
 def predicted(
     profile: Path, ladder: Run, base: str, to: str, check: Run | None = None
 ) -> Prediction:
-    """Return the prediction for a platform, with the measurement there.
+    """Return the prediction for a platform, with the measured times of the run `check`.
 
     Raises BarelineError: the ladder lacks benchmarks that the program needs, or its launches are
         contradictory.

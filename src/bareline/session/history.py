@@ -49,9 +49,9 @@ Emulates = Callable[[str], bool | None]
 class History:
     """The records of a run, and their consequences for the rest of the plan.
 
-    A repeated trial on an `exact` platform has the same values. The `control` is the baseline under
-    a second name: it ends with the baseline, and no case continues for the control alone. At a
-    planned look, `answered` returns whether the run's records answer the question.
+    - `exact`: simulated platforms, on which a repeated trial has the same values.
+    - `control`: the baseline under a second name, whose cases end together with the baseline's.
+    - `answered`: returns at a planned look whether the run's records answer its question.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class History:
         return self._cells[trial.case][trial.platform]
 
     def spent(self, record: Record) -> None:
-        """Count the time of a trial's repetition whose record does not count."""
+        """Add the duration of a launch, even of one that is repeated, to the time of its block."""
         self._spent_s[record.trial.block] += record.duration_s
 
     @property
@@ -120,7 +120,7 @@ class History:
         return not budget_s or sum(self._spent_s.values()) < budget_s
 
     def wanted(self, probe: str) -> Collection[str]:
-        """Return the metrics of a probe that decisions use, of possibly millions of values."""
+        """Return the metrics of a probe that decisions use; all other values can be dropped."""
         measured = self._study.find_probe(probe)
         if self._study.precision_of(measured.layer) > 0:
             return (measured.headline,)
@@ -131,7 +131,7 @@ class History:
         return (self._blocks[block] for block in range(self._study.launches))
 
     def blocks_done(self) -> int:
-        """Return the number of complete blocks, in which and before which nothing is left to do."""
+        """Return how many blocks at the beginning of the plan are complete."""
         complete = 0
         for block in sorted(self._blocks):
             left = self._without_record(self._blocks[block])
@@ -147,8 +147,8 @@ class History:
     def unneeded(self, trial: Trial) -> str:
         """Return why a trial is no longer needed; empty if it is needed.
 
-        A case ends on all platforms at once, so that its blocks stay complete. Of trials that
-        repeat exactly, only the first is needed.
+        Precision, time budget and looks end a case on all platforms at once, so that its blocks
+        stay complete. Of trials that repeat exactly, only the first is needed.
         """
         cell = self._cell_of(trial)
         if trial.platform in self._exact and cell.measured_before(trial.block):
@@ -170,7 +170,7 @@ class History:
         return self._decided[key]
 
     def _answered_at(self, block: int) -> int | None:
-        """Return the planned look up to a block that answered the question; None without one."""
+        """Return the planned look, at or before a block, that answered the question, or None."""
         if self._answered is None:
             return None
         for look in (self._study.looks or [])[:-1]:
@@ -187,7 +187,7 @@ class History:
     def _meets_emulation(self, trial: Trial, emulates: Emulates) -> bool:
         """Return whether an emulated processor would be compared with a real one.
 
-        Also true for a case of the real one or its control that only emulated ones have in common.
+        Also true for the baseline and its control, if every other platform of the case emulates.
         """
         if self._baseline is None or emulates(self._baseline) is not False:
             return False
@@ -200,7 +200,7 @@ class History:
         return bool(compared) and all(map(emulates, compared))
 
     def _emulates(self, trial: Trial, platform: str) -> bool | None:
-        """Return whether a platform's processor was emulated in blocks before a trial's block."""
+        """Return whether a platform's processor was emulated in earlier blocks; None if unknown."""
         cell = self._cells[trial.case].get(platform)
         record = cell.measured_before(trial.block) if cell else None
         return None if record is None else "emulated-cpu" in record.caveats
@@ -245,7 +245,7 @@ class History:
         return ""
 
     def budgets(self, trial: Trial) -> float:
-        """Return the factor of a case's time budget, fourfold for each one that was too short."""
+        """Return the factor of a case's time budget: 4 times more after each block beyond it."""
         short: set[int] = set()
         for cell in self._cells[trial.case].values():
             for record in cell.before(trial.block):
@@ -292,20 +292,20 @@ class History:
         return set().union(*self._cells.values())
 
     def _is_repeated(self, trial: Trial) -> bool:
-        """Whether later blocks repeat the trial: not if it is exact, or a profile taken once."""
+        """Whether later blocks repeat the trial; a simulation and most profiles run only once."""
         if trial.platform in self._exact:
             return False
         return self._cell_of(trial).planned > trial.block + 1
 
     def _without_emulation(self, trials: Sequence[Trial]) -> Sequence[Trial]:
-        """Return the trials that continue after enough launches of an emulated processor."""
+        """Return the trials that later blocks repeat after all launches on emulated processors."""
         if not self._study.emulated_launches:
             return trials
         emulates = self._emulated.get
         return [trial for trial in trials if not self._meets_emulation(trial, emulates)]
 
     def _later_block(self, trials: Sequence[Trial], mean_s: float) -> _LaterBlock:
-        """Return a later block with these trials, of which some lack a case after a look.
+        """Return the mean of the later blocks, of which only some may repeat a trial.
 
         - `mean_s`: the time of a trial whose case has no record yet.
         """
@@ -324,7 +324,7 @@ class History:
     ) -> tuple[int, int]:
         """Estimate how many blocks follow a block that still has `left_s` to run.
 
-        First blocks take `whole_s`; after enough launches of an emulated processor `less_s`.
+        First come blocks that take `whole_s`, then blocks without emulation that take `less_s`.
         """
         planned = self._study.launches - block - 1
         whole = min(planned, max(0, self._study.emulated_launches - block - 1))
@@ -343,7 +343,7 @@ class History:
         return whole, less
 
     def expected_s(self, trial: Trial, first_s: float = 0.0) -> float:
-        """Estimate a trial's time from its case's earlier trials; `first_s` for the first trial."""
+        """Return the mean time of earlier trials of a trial's case; `first_s` if there are none."""
         cell = self._cell_of(trial)
         if not cell.records:
             return first_s
@@ -394,5 +394,5 @@ def _failed_stage(record: Record) -> Stage | None:
 
 
 def counted_as(record: Record) -> str:
-    """Return the name of the number in `TrialCounts` in which a record counts."""
+    """Return the name of the field of `TrialCounts` that counts a record."""
     return "skipped" if record.skipped else record.status

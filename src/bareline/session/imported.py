@@ -24,10 +24,12 @@ _NAMED_LOSSES = 20
 
 
 class Imported(TypedDict):
-    """A row of ``import``: a trial in a file; null if the run already had it.
+    """A row of ``import``: a trial in a file.
 
-    `left_out` names values that the reader did not use, and `ignored` settings that are not part of
-    the case, each with the reason. With ``--explain`` no trial is created.
+    - `trial`: the number of the trial in the run; null if the run already had it, or with
+      ``--explain``.
+    - `left_out`: the values that the reader did not use, with reasons.
+    - `ignored`: the settings that are not part of the case, with reasons.
     """
 
     file: str
@@ -47,7 +49,11 @@ class Imported(TypedDict):
 
 @dataclass(slots=True)
 class Intake:
-    """The result of an import: the run, and in `skipped` the files of unknown formats."""
+    """The result of an import into a run.
+
+    - `skipped`: the files of unknown formats.
+    - `lost`: values and rows of files that were left out, with reasons.
+    """
 
     run: Run
     rows: list[Imported] = field(default_factory=list)
@@ -65,7 +71,7 @@ class Intake:
         return bool(self.failed or self.lost)
 
     def lines(self) -> list[str]:
-        """Describe the imported trials for people, and the limits of a single trial."""
+        """Return lines for people: imported trials, omissions, and cases with too few launches."""
         lines = []
         for name, rows in grouped_by(self.rows, lambda row: row["format"]).items():
             files = len({row["file"] for row in rows})
@@ -120,7 +126,7 @@ def _is_new_failure(row: Imported) -> bool:
 
 
 def commit_lines(intakes: Sequence[Intake]) -> list[str]:
-    """Return lines for people: the runs of an import per commit, and the losses."""
+    """Return lines for people: the runs of an import per commit, and the values left out."""
     trials = 0
     new = 0
     losses: list[str] = []

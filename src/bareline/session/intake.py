@@ -1,9 +1,9 @@
 """``bareline import``: read existing outputs into a run, to compare them like measured ones.
 
-The user names their platform, or an output itself does, as ReFrame's outputs do. A trial is one
-launch found in a file. Blocks contain the repetitions of a platform's cases. Two platforms never
-have a common block: they were not measured together, so nothing is paired. A launch that is already
-in the run is not imported again (`bareline.formats.launches`).
+The user names the platform of the outputs, or an output contains its name (ReFrame's outputs do). A
+trial is one launch in a file. Each repetition of a case is in another block. Platforms never share
+a block, because they were not measured together; so no launches are paired. A launch that is
+already in the run is not imported again (`bareline.formats.launches`).
 
 Nothing is written before every file is known to have a known format (`bareline.session.spool`).
 """
@@ -67,9 +67,8 @@ def import_files(
 
     Nothing is written unless every file has a known format.
 
-    - `files`: outputs of one or more launches, gzipped or not; or folders, with every file.
-    - `platform`: the name of the outputs' platform in the run; None if outputs name their
-      platforms.
+    - `files`: outputs of one or more launches, gzipped or not; or folders of such files.
+    - `platform`: the platform's name in the run; None if the outputs name their platforms.
     - `out`: the run directory: a new directory, or the directory of an earlier import.
     - `ranks`: the number of ranks of outputs that do not contain it.
     - `date`: the date of outputs that do not contain one; by default the timestamps of their files.
@@ -77,7 +76,7 @@ def import_files(
     - `unnamed`: the platform of outputs that do not name a platform.
 
     Raises ImportRefused: a file cannot be read or has an unknown format.
-    Raises UsageError: the platform's name is impossible, missing, or one name for several
+    Raises UsageError: the platform's name is not valid or missing, or the outputs are of several
         platforms; or the run contains measured results.
     Raises StoreError: the run cannot be written.
     """
@@ -93,7 +92,7 @@ def import_files(
 
 
 def check_platform(platform: str | None, ranks: int | None) -> None:
-    """Raise UsageError for an impossible name of a platform, or number of ranks."""
+    """Raise UsageError if the platform's name or the number of ranks is not valid."""
     if platform is not None and not PLATFORM_NAME.fullmatch(platform):
         raise UsageError(
             f"'{sanitized_name(platform)}' is not a valid name for a platform",
@@ -106,7 +105,7 @@ def check_platform(platform: str | None, ranks: int | None) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """The user's additions to outputs that lack this information: see `import_files`.
+    """Information that the user adds to outputs that lack it; fields as in `import_files`.
 
     - `committed`: the date of the measured commit.
     """
@@ -158,14 +157,14 @@ def explain_files(files: Sequence[Path], *, ranks: int | None = None) -> list[Im
 
 @dataclass(frozen=True, slots=True)
 class _Placing:
-    """A platform of an import: its title, and the titles that outputs give to it."""
+    """A platform of an import: its title in the run, and its titles in the outputs."""
 
     title: str
     titles: tuple[str, ...]
 
 
 def _placed(spool: Spool, options: ImportOptions) -> dict[str, _Placing]:
-    """Return the platforms by name; none has the failures of files that name no platform."""
+    """Return the platforms by name; failed files without a platform's name belong to none."""
     titles = sorted(title for title in spool.titles if title)
     platform = options.platform
     if platform is None and not titles:
@@ -188,7 +187,7 @@ def _placed(spool: Spool, options: ImportOptions) -> dict[str, _Placing]:
 
 
 def _all_on_one(spool: Spool, titles: Sequence[str]) -> _Placing:
-    """Return the only platform of all outputs; raises UsageError: they name several platforms."""
+    """Return the platform of all outputs; raises UsageError: the outputs name several platforms."""
     if len(titles) > 1:
         listed = ", ".join(map(sanitized_name, titles[:5]))
         raise UsageError(
@@ -238,7 +237,7 @@ def _new_header(baseline: str) -> Header:
 
 
 class _LaunchesOfRun:
-    """The launches of a platform that a run already has, by case and text."""
+    """The launches of a platform that a run already has, by case and hash of the output."""
 
     def __init__(self, run: Run, platform: str, records: Iterable[Record]) -> None:
         self._run = run
@@ -251,7 +250,7 @@ class _LaunchesOfRun:
                     self._records[record.trial.case, launch].append(record)
 
     def sameness(self, case: Case, launch: str, mark: LaunchMark) -> tuple[Sameness, list[str]]:
-        """Return whether the run has a launch, and the files of launches with the same text."""
+        """Return whether the run has a launch, and the files of launches with the same output."""
         key = (case, launch)
         marks = self._marks[key]
         for record in self._records.pop(key, []):
@@ -277,7 +276,7 @@ def _file_of(run: Run, record: Record) -> str:
 class _Additions:
     """The trials of a platform that are added to a run.
 
-    - `lost`: values and rows that were left out, with their files.
+    - `lost`: the values and rows that were left out, with their files and reasons.
     """
 
     def __init__(self, run: Run, platform: str, options: ImportOptions) -> None:
@@ -334,7 +333,7 @@ class _Additions:
         return began.text
 
     def write_dates(self) -> None:
-        """Record the sources of the trials' dates as a fact of the platform."""
+        """Write a fact of the platform: the kinds of sources from which its trials have dates."""
         if not self._date_sources:
             return
         facts = self._run.facts().get(self._platform, {})
@@ -345,7 +344,7 @@ class _Additions:
 
 
 def _launch_of(run: Run, record: Record) -> str:
-    """Return the hash of a trial's launch; for a record of an older run, from its output."""
+    """Return the hash of a trial's output; "" if neither the record nor the run contains it."""
     if record.launch:
         return record.launch
     output = run.read_raw(record.trial)
@@ -362,7 +361,7 @@ class _Blocks:
         self._unused = max((trial.block for trial in trials), default=-1) + 1
 
     def next_of(self, case: Case) -> int:
-        """Return the block of the next trial of a case, which no other platform uses."""
+        """Return the block of the next trial of a case; no other platform uses this block."""
         number = self._repetitions[case]
         self._repetitions[case] += 1
         if number == len(self._used):
@@ -411,7 +410,7 @@ def _facts(
     titles: Iterable[str],
     earlier: Mapping[str, Scalar],
 ) -> dict[str, Scalar]:
-    """Join the facts of a platform in all outputs; if values differ, a fact lists all values."""
+    """Join the facts of a platform from all outputs; a fact lists all its different values."""
     texts: dict[str, dict[str, None]] = defaultdict(dict)
     for key, value in earlier.items():
         texts[key] = dict.fromkeys(str(value).split("; "))
@@ -424,11 +423,10 @@ def _facts(
 def read_again(
     case: Case, launch: str, known: Iterable[str] = ()
 ) -> tuple[Measured | Failed, tuple[str, ...]]:
-    """Parse an imported trial's raw output with the present importers: outcome and caveats.
+    """Parse the output of an imported trial with the present importers: outcome and caveats.
 
-    - `known`: the caveats of the trial; a doubt about its launch is kept.
-
-    A trial that was imported when fewer settings belonged to a case keeps its case.
+    - `case`: stays the same, even if importers now find more settings in the output.
+    - `known`: the earlier caveats. A doubt whether the launch was imported twice is kept.
 
     Raises StoreError: no importer provides this probe.
     """
@@ -450,7 +448,7 @@ def read_again(
 def _reading_of(case: Case, readings: Sequence[Reading]) -> Reading | None:
     """Return the first reading of a case.
 
-    Without one, return the reading with more settings, if there is only one, or None.
+    If there is none, return the only reading of this case with additional settings, or None.
     """
     same = [reading for reading in readings if reading.case(case.ranks) == case]
     if same:
@@ -460,6 +458,6 @@ def _reading_of(case: Case, readings: Sequence[Reading]) -> Reading | None:
 
 
 def _is_wider(case: Case, old: Case) -> bool:
-    """Whether a case is an old case with additional settings, which were not part of cases then."""
+    """Whether a case has all settings of the case `old`, and maybe settings that it lacks."""
     settings = set(case.params.split())
     return case.probe == old.probe and settings.issuperset(old.params.split())

@@ -1,9 +1,9 @@
 """The machine on which a session of a run measures, compared with the previous machine.
 
-An interrupted run may be continued where its platforms' names belong to other hardware or software:
-another processor, kernel, MPI library, host or bareline. Its values would then come from two
-machines. So each platform that starts is compared with earlier sessions. A different machine is
-refused or, on request, its launches become separate cases.
+An interrupted run may be continued on a machine with another processor, kernel, MPI library, host
+or version of bareline. Values under one name would then come from two machines. So each platform
+that starts is compared with earlier sessions. A different machine is refused or, with ``--anyway``,
+its launches become separate cases.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _Description = dict[tuple[str, str], tuple[str, ...]]
 class Machine:
     """The machine on which a session of a run measures.
 
-    - `anyway`: also continue on another machine, whose launches are kept separate.
+    - `anyway`: whether to continue on another machine; its launches are kept separate.
     - `tell`: called with a platform and the change of machine that its facts show.
     """
 
@@ -73,7 +73,7 @@ class Machine:
 
     @property
     def number(self) -> int:
-        """The number of the machine."""
+        """The number of the machine among the machines of the run."""
         return self._last
 
     def remember(self, records: Collection[Record]) -> None:
@@ -95,7 +95,10 @@ class Machine:
         self._highest = max(machines.union(self._before), default=0)
 
     def begin(self) -> None:
-        """Begin the session at its first trial; raises OtherMachine: another bareline measured."""
+        """Begin the session at its first trial.
+
+        Raises OtherMachine: another version of bareline measured the earlier trials.
+        """
         if self._session is None:
             self._open({})
             self._decide("")
@@ -106,7 +109,7 @@ class Machine:
         """Compare a platform that has started with its earlier state.
 
         - `here`: the platform is on bareline's own machine.
-        - `named`: the platform always has the same nodes, by their names.
+        - `named`: the platform always has the same nodes, so that their names are compared.
 
         Raises OtherMachine: the platform is on another machine.
         """
@@ -144,7 +147,10 @@ class Machine:
         self._now = {**_bareline(today), **description}
 
     def _decide(self, name: str) -> None:
-        """Find the machine among the recorded machines, the previous one first, or add it."""
+        """Find this machine among the machines of the run, or add it if `anyway` allows that.
+
+        - `name`: the platform that has started.
+        """
         if not self._before:
             return
         for number in sorted(self._before, key=lambda number: number != self._last):
@@ -213,7 +219,7 @@ def _platform(name: str, facts: Mapping[str, Scalar], *, named: bool = True) -> 
 
 
 def _differences(before: _Description, today: _Description) -> Iterator[str]:
-    """Yield a sentence for each property that differs; properties missing in `before` are equal."""
+    """Yield a sentence for each property that differs; properties not in `before` are ignored."""
     reported = set()
     for (name, title), value in today.items():
         earlier = before.get((name, title), value)

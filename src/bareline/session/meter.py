@@ -1,7 +1,7 @@
 """Core hours: the estimate for a plan, the use by a run, and the limits.
 
-Nodes of a batch system or a cloud cost from their start until they are returned, also while they
-are idle. Any other platform costs only while its trials run.
+Nodes of a batch system or a cloud use core hours from their start until they are returned, even
+while they are idle. Any other platform uses core hours only while its trials run.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class _Nodes:
 class Meter:
     """The core hours of a run by platform, and its limits.
 
-    - `limit`: the maximum of core hours for the whole run, or None; each platform's spec has its
-      own limit.
+    - `limit`: the maximum of core hours for the whole run, or None. In addition, the spec of each
+      platform may contain a limit for this platform.
     """
 
     def __init__(
@@ -75,11 +75,11 @@ class Meter:
         self._written_s = -_WRITE_S
 
     def load(self) -> None:
-        """Continue the numbers from the end of earlier sessions of the run."""
+        """Read the core hours that earlier sessions of the run have used."""
         self._used_s |= self._run.cost() or {}
 
     def lift(self, limit: float | None) -> None:
-        """Replace all limits with which the run was begun by `limit`; None keeps them."""
+        """Replace the limits of the run and of its platforms by `limit`; None keeps them."""
         if limit is not None:
             self._limit = limit
             self._limits = dict.fromkeys(self._limits)
@@ -94,7 +94,7 @@ class Meter:
     def begin(self, name: str, cores: int, *, lent: bool) -> None:
         """Begin to count a platform whose nodes have started.
 
-        - `lent`: whether the nodes are borrowed, so that they also cost while they are idle.
+        - `lent`: whether the nodes are borrowed, so that idle nodes also use core hours.
         """
         self._nodes[name] = _Nodes(cores, self._clock(), lent)
 
@@ -136,7 +136,7 @@ class Meter:
         return min(self._left_s(limit, names, name) for names, limit in limits)
 
     def _left_s(self, limit: float | None, names: set[str], running: str) -> float:
-        """Return in how many seconds some platforms reach a limit while `running` runs a trial."""
+        """Return after how many seconds of a trial on `running` the platforms reach a limit."""
         if limit is None:
             return float("inf")
         left = limit * HOUR_S - sum(self._used_s.get(name, 0.0) for name in names)
@@ -149,7 +149,7 @@ class Meter:
         return left / rate if rate else float("inf")
 
     def limit_words(self, left: int) -> str:
-        """Return words for a reached limit, the core hours used, and the `left` trials."""
+        """Return a text about the reached limit, the used core hours and the `left` trials."""
         used = ", ".join(f"{name} {hours:.3g}" for name, hours in self.core_hours.items())
         limits = [f"{name} {most:g}" for name, most in self._limits.items() if most is not None]
         if self._limit is not None:
@@ -165,8 +165,8 @@ class CostOutlook:
     """The estimated cost of a platform.
 
     - `cores`: the number of cores; None if it is not known before the platform starts.
-    - `expected_h`: core hours as in earlier runs on this machine; without earlier runs, core hours
-      by the study's time budget; None if neither is known.
+    - `expected_h`: core hours estimated from earlier runs on this machine; without earlier runs,
+      estimated from the study's time budget; None if the study has no budget.
     - `most_h`: core hours if every trial took its time limit.
     """
 
@@ -187,8 +187,8 @@ def outlook(
 ) -> list[CostOutlook]:
     """Estimate the cost of each platform.
 
-    Borrowed nodes (of a batch system or a cloud) also cost while other platforms have trials; all
-    other nodes cost only during their own trials.
+    Borrowed nodes (of a batch system or a cloud) use core hours also during the trials of other
+    platforms. All other nodes use core hours only during their own trials.
     """
     types = load_platform_types()
     most_s = _summed(plan, lambda trial: trial.timeout_s)
@@ -207,14 +207,14 @@ def outlook(
 def _core_hours(
     cores: int | None, seconds: Mapping[str, float], platforms: Iterable[str]
 ) -> float | None:
-    """Return the core hours of nodes while some platforms have trials; None if not known."""
+    """Return the core hours of nodes during the trials of `platforms`; None if not known."""
     if cores is None or not seconds:
         return None
     return cores * sum(seconds.get(name, 0.0) for name in platforms) / HOUR_S
 
 
 def expected_s(study: Study, plan: Sequence[Trial], trials: Sequence[Trial]) -> float | None:
-    """Return the time in s that some trials of a plan take; None if it is not known."""
+    """Estimate the time in s that some trials of a plan will take; None if it is not known."""
     expected = _expected_s(study, plan)
     if not expected:
         return None
@@ -232,7 +232,7 @@ def _summed(plan: Sequence[Trial], seconds: Callable[[Trial], float]) -> dict[st
 
 
 def _expected_s(study: Study, plan: Sequence[Trial]) -> Mapping[str, float]:
-    """Return the time in s of a plan's trials by platform; empty if it is not known."""
+    """Estimate the time in s of a plan's trials by platform; empty if it is not known."""
     took = _earlier(study.name)
     if all((trial.platform, trial.case) in took for trial in plan):
         seconds = _summed(plan, lambda trial: took[trial.platform, trial.case])
@@ -262,7 +262,7 @@ def _earlier(study: str) -> dict[tuple[str, Case], float]:
 
 
 def outlook_lines(rows: Sequence[CostOutlook], limit: float | None) -> list[str]:
-    """Describe in one line the cost of a plan and the limit that may end it; empty without rows."""
+    """Return one line about the cost of a plan and its limit of core hours; empty without rows."""
     if not rows:
         return []
     ends = "" if limit is None else f"; it ends at {limit:g}"

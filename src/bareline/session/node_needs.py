@@ -18,7 +18,7 @@ def see_to_nodes(
 ) -> list[str]:
     """Examine a free node of a Slurm cluster before a job is submitted; return remarks.
 
-    - `largest`: options of the Slurm platform whose nodes the job requests.
+    - `largest`: the options of the Slurm platform that needs the most nodes.
     - `cores`: the number of a node's cores that the largest layout of the plan needs.
     - `builds`: whether native programs are needed.
 

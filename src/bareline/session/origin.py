@@ -106,7 +106,7 @@ def _check_metric(run: Run, subject: str, today: Metric, declared: Mapping[str, 
 
 
 def owner_of(path: Path) -> int | None:
-    """Return the number of the user who owns a run; None if it is the caller."""
+    """Return the ID of the user who owns a run; None if the caller is the owner."""
     for place in (path, path / HEADER_FILE):
         owner = place.stat().st_uid
         if owner != os.geteuid():

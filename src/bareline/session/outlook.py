@@ -1,8 +1,9 @@
 """The expected duration of a plan, from earlier runs on this machine or declared budgets.
 
-A run's wall time is the sum of its trials and of the gaps between them. If a case was launched here
-before, its trials give both with their spread. Else the time budgets that the case's parameters
-declare are an upper bound; a quiet machine needs only a part of them.
+A run's wall time is the sum of its trials' durations and of the gaps between them. If a case was
+launched here before, the estimate comes from its earlier trials and their spread. Otherwise it
+comes from the time budgets that the case's parameters declare; an undisturbed machine needs only a
+part of a budget.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ _DAYS = 1.15
 class WallTime:
     """The expected duration of a plan, with its uncertainty.
 
-    - `known`: the share of the trials whose case was launched here before; the rest is estimated
-      from declared budgets.
+    - `known`: the share of the trials whose case was launched here before; the times of all other
+      trials are estimated from declared budgets.
     - `undeclared`: probes that were not launched here before and declare no budget. They are left
       out, so that the time is a lower bound.
     """
@@ -76,7 +77,7 @@ class WallTime:
 
     @property
     def brief(self) -> str:
-        """The time without its source, as a lower bound if a probe is left out."""
+        """The usual duration as a text; if probes are left out, the lower bound."""
         if self.undeclared:
             return f"at least {format_duration(self.lo_s)}"
         return f"about {format_duration(self.middle_s)}"
@@ -173,10 +174,10 @@ def wall_time(
 ) -> WallTime:
     """Estimate how long a plan takes from its first trial to its last.
 
-    The time in which platforms boot or wait in a queue is not known before, and not included. The
-    shortest time is that of a run whose question is answered at the first planned look.
+    The time in which platforms boot or wait in a queue is not included, because it is not known
+    before. The lower bound is the time of a run that ends as early as the study permits.
 
-    - `exact`: platforms on which a case is launched once.
+    - `exact`: simulated platforms, on which each case is launched only once.
     - `earlier`: times of earlier runs; by default of the runs on this machine.
     """
     past_runs = earlier_runs() if earlier is None else earlier
@@ -231,7 +232,7 @@ class _Estimates:
 
 
 def _sure_blocks(study: Study) -> int:
-    """Return the number of blocks that a run has even if it ends as early as possible."""
+    """Return the number of blocks of a run that ends as early as the study permits."""
     may_end = study.looks is not None or study.precision != 0
     return study.required_launches if may_end else study.launches
 
@@ -243,7 +244,7 @@ def _by_earlier(durations: Sequence[float]) -> _TrialTime:
 
 
 def _declared(study: Study, trial: Trial) -> _TrialTime | None:
-    """Return the time of a trial from the budget that its case declares; None without a budget."""
+    """Estimate a trial's time from the budget that its case declares; None if it declares none."""
     params = study.params_of(trial.case)
     duration_s = getattr(params, "duration_s", None)
     if duration_s is not None:

@@ -32,9 +32,9 @@ def wait_for_allowed_hours(
     wait: Callable[[str, str], None],
     now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
 ) -> None:
-    """Wait until the time of day is in none of several spans of hours.
+    """Wait until the time of day is outside of all spans of hours in which no trial may begin.
 
-    - `every`: hours in which no trial begins, each as ``08:00-18:00``.
+    - `every`: these spans, each written as ``08:00-18:00``.
     - `wait`: called before each wait with the closed hours and their end, in words. It may return
       nodes that are not needed during the wait, or end the run.
     """
@@ -48,7 +48,10 @@ def wait_for_allowed_hours(
 
 
 def closed_until(not_between: str, now: datetime) -> datetime | None:
-    """Return when trials may begin again, None for now; `now` has the time zone of the hours."""
+    """Return when trials may begin again; None if they may begin now.
+
+    - `not_between`: the spans of hours in which no trial may begin, in the time zone of `now`.
+    """
     opens = now
     # An end may be in another span, and each of them is left once.
     for _ in range(not_between.count(",") + 1):
@@ -76,9 +79,9 @@ def wait_until_idle(
     wait_s: float | None,
     say: Callable[[str], None],
 ) -> None:
-    """Report that this machine is busy, or wait until it is idle, if trials run on it.
+    """Wait until this machine is idle, if trials run on it; report that it is busy.
 
-    - `wait_s`: the longest time to wait; None for no wait.
+    - `wait_s`: the longest time to wait; with None, the busy machine is only reported.
     """
     types = load_platform_types()
     if not any(types[spec.type].here for spec in platforms):
@@ -98,7 +101,8 @@ def foreign_load(
 ) -> tuple[float | None, tuple[str, ...]]:
     """Return how many cores other programs kept busy since a reading, and caveats.
 
-    The caveats are ``busy-machine`` and ``throttled``. None and no caveat if a reading is missing.
+    The possible caveats are ``busy-machine`` and ``throttled``. If a reading is missing, the number
+    is None, and there are no caveats.
     """
     if before is None or helpers_s is None:
         return None, ()
@@ -116,7 +120,7 @@ def foreign_load(
 
 
 class Pauses:
-    """The time that bareline itself takes between trials, without the blocks inside `apart`."""
+    """The time that bareline itself takes between trials, without code that runs inside `apart`."""
 
     def __init__(self) -> None:
         self._since: float | None = None
@@ -154,8 +158,8 @@ class Pauses:
 def terminated_like_interrupted() -> Iterator[Callable[[], None]]:
     """Let SIGTERM and SIGHUP release platforms as Ctrl-C does.
 
-    Yields a function that raises the interruption again. If a signal arrives where no code can
-    catch the exception, for example during a fork, Python only prints and drops it.
+    Yields a function that raises the interruption again after a signal. It is needed because Python
+    drops an exception that no code can catch, for example in a signal handler during a fork.
     """
     received: list[int] = []
     print_dropped = sys.unraisablehook

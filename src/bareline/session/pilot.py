@@ -1,7 +1,7 @@
 """Launch each variant once before a run, to warm up and to find failures and durations.
 
-The values are not recorded. On platforms whose nodes are borrowed or booted this would cost as much
-as the run, and is left out.
+The measured values are not recorded. Platforms whose nodes are borrowed or booted are not warmed
+up, because their start would cost as much as the run.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _MOST_RANKS_PER_CORE = 128
 def warm_up(study: Study, platforms: Sequence[PlatformSpec]) -> list[float]:
     """Launch the study's first case once on each platform; return the duration of each in s.
 
-    Nothing is launched, and the list is empty, unless all platforms run on this machine without
-    boots and borrowed nodes.
+    If a platform is not on this machine, boots, or borrows nodes, nothing is launched, and the list
+    is empty.
 
-    Raises UsageError: a program fails, with the end of its output; or there are far more ranks than
-        cores.
+    Raises UsageError: a program fails (the error contains the end of its output), or there are far
+        more ranks than cores.
     """
     types = load_platform_types()
     kinds = [types[spec.type] for spec in platforms]
@@ -81,6 +81,6 @@ def _refuse_crowd(layout: Layout) -> None:
 
 
 def _marked(command: Command) -> Command:
-    """Return the command with a mark, by which its remaining processes can be found."""
+    """Return the command with a variable that marks its processes, so that they can be found."""
     mark = ((TRIAL_VARIABLE, f"{owner_mark()}-pilot"),)
     return replace(command, env=command.env + mark)

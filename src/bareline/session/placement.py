@@ -1,7 +1,8 @@
-"""Find the real placement of a layout's ranks, and the carrier of their messages, by a launch.
+"""Launch a program that reports where a layout's ranks run and which transport their messages use.
 
 The requested placement is not always possible. If ranks are placed differently, records contain the
-observed placement, so that it is compared with the same placement; a caveat names both.
+observed placement, so that trials with equal placements are compared. A caveat names the requested
+and the observed placement.
 """
 
 from __future__ import annotations
@@ -30,19 +31,19 @@ class SeenLayout:
 
 
 class Placements:
-    """The observations about each layout of each platform in a session, each made once."""
+    """The observed placement of each layout on each platform; a session observes it once."""
 
     def __init__(self, allocations: Allocations) -> None:
         self._allocations = allocations
         self._seen: dict[tuple[str, Layout], SeenLayout] = {}
 
     def of(self, trial: Trial) -> SeenLayout:
-        """Return the observations about a trial's layout; without any, the layout as requested."""
+        """Return the observations about a trial's layout, or the requested layout before them."""
         assert trial.layout is not None, "a plan lays every case out"
         return self._seen.get((trial.platform, trial.layout)) or SeenLayout(trial.layout, {})
 
     def see(self, trial: Trial, allocation: Allocation, command: Command) -> None:
-        """Observe the layout of an MPI trial, if not done yet; raises PlatformError as `look`."""
+        """Observe the layout of an MPI trial once; raises PlatformError as in `look`."""
         assert trial.layout is not None
         key = (trial.platform, trial.layout)
         if key in self._seen or not _is_native(command):
@@ -97,7 +98,7 @@ def look(
 
 
 def shown(seen: Seen, layout: Layout, known: Mapping[str, Scalar]) -> SeenLayout:
-    """Compare the observed placement, carriers and library with the requested ones."""
+    """Compare the observed placement, transport and MPI library with the requested ones."""
     allowed = known.get("cpu.allowed")
     pinning = placed(seen.ranks, layout, allowed if isinstance(allowed, int) else 0)
     carriers = ", ".join(seen.carriers)
@@ -155,7 +156,7 @@ def _is_bound(ranks: Sequence[Rank], wanted: Pinning, threads: int) -> bool:
 
 
 def _is_dealt(ranks: Sequence[Rank], wanted: Pinning) -> bool:
-    """Whether the ranks are on sockets or NUMA domains in the requested numbers and order."""
+    """Whether the ranks are distributed over sockets or NUMA domains as requested."""
     if wanted.domain:
         in_domain: Counter[tuple[int, frozenset[int]]] = Counter()
         for rank in ranks:
@@ -191,7 +192,7 @@ def _class_of(ranks: Sequence[Rank], threads: int, allowed: int) -> SeenBinding:
 
 
 def _lacks_cores(rank: Rank, ranks: Sequence[Rank], threads: int) -> bool:
-    """Whether a rank has too few cores for all ranks that may run on them, including itself."""
+    """Whether a rank's cores are too few for all ranks that may run on them."""
     sharing = 0
     for other in ranks:
         sharing += rank.node == other.node and not rank.cpus.isdisjoint(other.cpus)

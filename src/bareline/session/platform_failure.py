@@ -35,7 +35,7 @@ def _refuse_failing_disk(cause: OSError, error: Exception) -> None:
 
 
 def reason_of(error: Exception) -> str:
-    """Describe an error in words; a bareline error has its own words."""
+    """Return the reason of an error as a text; an error of bareline contains this text."""
     if isinstance(error, BarelineError):
         return str(error)
     return f"{type(error).__name__}: {error}".rstrip(": ")

@@ -25,10 +25,10 @@ def preloaded(
 ) -> tuple[list[str], dict[str, str]]:
     """Return the command line and environment with which every rank gets the variables.
 
-    Launchers that do not export variables to other nodes get an option for this, and are not
-    profiled themselves. Open MPI's option is valid for one program of a launch, so each program
-    gets it: after every ``:``, and in a copy of a file of programs (``--app``), written to
-    `folder`.
+    A launcher gets options that export the variables to the ranks; its own environment does not
+    contain them, so that the launcher is not profiled. Open MPI's option is valid for one program
+    of a launch, so the option is repeated after every ``:``. If the programs are in a file
+    (``--app``), a copy with the option is written to `folder`.
     """
     environment = dict(os.environ)
     name = Path(argv[0]).name

@@ -1,4 +1,4 @@
-"""Run a program under the profiler: find its MPI library, preload, and return its exit code."""
+"""Run a program under the profiler: find its MPI library, preload the profiler, and run it."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class LaunchProfile:
 class ProfiledRun:
     """The result of a command that was run under the profiler.
 
-    - `exit_code`: the command's own; 128 + n if signal n ended the command.
-    - `launches`: one for each MPI launch of the command, in the order of their starts.
-    - `problem`: why the profile of a launch, or every profile, is missing.
+    - `exit_code`: the exit code of the command; 128 + n if signal n ended the command.
+    - `launches`: the profile of each MPI launch of the command, in the order of their starts.
+    - `problem`: why profiles are missing; empty if none is missing.
     """
 
     exit_code: int
@@ -90,8 +90,8 @@ def profile_command(
 
     - `argv`: a launcher with its arguments and the program, or a script that starts a launcher.
     - `out`: the profile to write; an earlier one is replaced.
-    - `mpi`: the library that the program uses: ``auto`` (of the launcher in `argv`; without one, of
-      ``mpirun``), a flavour, or the path of a launcher.
+    - `mpi`: the MPI library that the program uses: a flavour, the path of a launcher, or ``auto``.
+      The last means the library of the launcher in `argv`, or of ``mpirun`` if there is none.
     - `split`: put a barrier before every blocking collective, to separate waiting from transfer.
     - `trace`: also write all calls next to the profile, for a replay; at most `trace_limit_bytes`.
     - `period`: also keep one period of the calls (`bareline.profile.period`), without the trace.
@@ -168,7 +168,7 @@ def profile_environment(
 ) -> dict[str, str]:
     """Return the variables that profile a program's ranks; a missing profiler is built.
 
-    Set the variables for the ranks, not for the launcher, and for every rank of a job or for none.
+    Set the variables for all ranks of a job or for none, and not for the launcher.
     """
     library = profiler_library(build_here(mpi, cache_folder()).path)
     present = os.environ.get("LD_PRELOAD")
@@ -195,7 +195,10 @@ def profiler_library(build: Path) -> Path:
 
 
 def parse_regions(texts: Sequence[str]) -> dict[int, str]:
-    """Parse texts such as ``3=solver``; raises ProfileError: no number from 3 to 255, no name."""
+    """Parse texts such as ``3=solver`` as names of regions by number.
+
+    Raises ProfileError: a number is not from 3 to 255, or a name is missing or not valid.
+    """
     regions = {}
     for text in texts:
         match = re.fullmatch(r"(\d{1,3})=([^,\"\\\x00-\x1f]{1,100})", text)
@@ -259,7 +262,7 @@ def _run(line: Sequence[str], environment: Mapping[str, str]) -> int:
 
 
 def _launches(first: Path) -> list[Path]:
-    """Return the names that the profiler gave to all launches but the first, in order."""
+    """Return the paths that the profiler gave to all launches after the first, in their order."""
     numbers: set[int] = set()
     for path in first.parent.iterdir():
         match = re.fullmatch(re.escape(first.name) + r"\.([1-9]\d{0,3})(\.journal)?", path.name)
@@ -273,8 +276,8 @@ def collect_launches(
 ) -> ProfiledRun:
     """Return the launches of a command, with each profile finished and renamed.
 
-    A single profile has the name `out`. Several profiles are numbered, and replace no existing
-    file.
+    A single profile has the name `out`. The names of several profiles contain numbers for which no
+    file exists.
     """
     by_signal = ""
     with contextlib.suppress(ValueError):  # other exit codes do not name a signal
@@ -300,7 +303,7 @@ def collect_launches(
 
 
 def _names(out: Path, launches: int) -> list[Path]:
-    """Return names for the profiles of launches: consecutive numbers that no file has."""
+    """Return names with consecutive numbers for the profiles of launches; no file has them."""
     if launches <= 1:
         return [out] * launches
     first = 1
@@ -314,7 +317,7 @@ def _names(out: Path, launches: int) -> list[Path]:
 
 
 def _finish_launch(path: Path, name: Path, by_signal: str) -> LaunchProfile:
-    """Turn the file or journal of a launch at `path` into its profile `name`, with its trace.
+    """Turn the file or journal of a launch at `path` into the profile `name`; move its trace.
 
     Raises ProfileError: the journal cannot be read, or the profile cannot be written.
     """

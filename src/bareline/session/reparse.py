@@ -40,7 +40,10 @@ _HINT = "only metrics, values, complete and verify may differ; else measure into
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """How the outputs of a run are to be parsed; `changed` has the changed keys by probe."""
+    """A corrected study, by which the outputs of a run are parsed again.
+
+    - `changed`: by probe, the keys whose values differ from the study of the run.
+    """
 
     study: Study
     header: Header
@@ -48,10 +51,10 @@ class Correction:
 
 
 def read_correction(run: Run, file: Path) -> Correction:
-    """Read from a corrected study file how the outputs of a run are to be parsed.
+    """Read a corrected study file, by which the outputs of a run will be parsed again.
 
     Raises StudyError: the corrected study would have measured something else, or parses a file that
-        was not kept.
+        the run did not keep.
     Raises UsageError: the run was imported.
     """
     where = str(file)
@@ -89,7 +92,7 @@ def _refuse_other_cases(study: Study, given: Study, run: Run, where: str) -> Non
 
 
 def _cases_by_parameters(study: Study, specs: Sequence[PlatformSpec]) -> dict[Hashable, Case]:
-    """Return cases by all their parameters; a given default is equal to an omitted parameter."""
+    """Return cases by all their parameters, including parameters with their default values."""
     cases: dict[Hashable, Case] = {}
     for _, case in study.cases(specs):
         params = asdict(study.params_of(case))
@@ -135,7 +138,7 @@ def _corrected(run: Run, given: Study, changed: dict[str, list[str]], where: str
 
 
 def _sampled_metrics(run: Run, probes: Collection[str]) -> Mapping[str, set[str]]:
-    """Return for each probe the metrics of which the run has values."""
+    """Return for each probe the metrics for which the run contains values."""
     sampled: dict[str, set[str]] = defaultdict(set)
     for record in run.records():
         name = record.trial.case.probe
@@ -147,9 +150,9 @@ def _sampled_metrics(run: Run, probes: Collection[str]) -> Mapping[str, set[str]
 def _declaration(
     name: str, old: _Declaration, new: _Declaration, sampled: Collection[str], where: str
 ) -> _Declaration:
-    """Return the declaration of a corrected probe, in which sampled metrics stay declared.
+    """Return the declaration of a corrected probe; it keeps each metric with values in the run.
 
-    Raises StudyError: a sampled metric would have another unit, or another good direction.
+    Raises StudyError: such a metric would get another unit, or the opposite direction (`better`).
     """
     metrics = {metric: old["metrics"][metric] for metric in sampled}
     for metric, table in metrics.items():
@@ -178,7 +181,7 @@ ReadStatus = Literal["measured", "failed", "unread"]
 
 
 class ReadAgain(TypedDict):
-    """A row of ``reparse``: a trial with a new result, or an unreadable one with the reason."""
+    """A row of ``reparse``: a trial with a new result or an unreadable output, with the reason."""
 
     trial: int
     platform: str
@@ -190,7 +193,12 @@ class ReadAgain(TypedDict):
 
 @dataclass(slots=True)
 class Reread:
-    """The result of parsing a run again: `changed` as old and new record, `unread` with reasons."""
+    """The result of parsing a run again.
+
+    - `read`: the number of outputs that were parsed again.
+    - `changed`: the old and the new record of each trial with a new result.
+    - `unread`: the record of each trial without a usable output, with the reason.
+    """
 
     read: int = 0
     changed: list[tuple[Record, Record]] = field(default_factory=list)
@@ -198,11 +206,11 @@ class Reread:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """The number of trials parsed again, and how many of these have a new result."""
+        """The number of trials parsed again, and the number of these with a new result."""
         return self.read, len(self.changed)
 
     def rows(self) -> list[ReadAgain]:
-        """Return the trials with a new result, and the unread trials, as rows for ``--json``."""
+        """Return the trials with a new result or an unreadable output as rows for ``--json``."""
         rows = []
         for old, new in self.changed:
             reason = new.outcome.reason if isinstance(new.outcome, Failed) else None
@@ -233,10 +241,11 @@ def reparse_run(
 ) -> Reread:
     """Parse the raw output of finished trials again, with the present parsers.
 
-    A new result is appended to the records: the latest record of a trial counts.
+    A new result is appended to the records, because the latest record of a trial counts.
 
     - `only`: parse the trials of this probe only; by default of all probes.
-    - `correction`: parse only the programs that it changes; it becomes part of the run's header.
+    - `correction`: parse only the programs that this correction changes, and write it to the run's
+      header.
     - `dry_run`: write nothing.
     """
     with nullcontext() if dry_run else run.writing():
@@ -286,7 +295,7 @@ class _Rereading:
             self.result.unread.append((record, f"it did not run [{outcome.stage.value}]"))
 
     def keep(self) -> None:
-        """Write the header and then the new results; records may contain all that it declares."""
+        """Write the header first, and then the new results, whose metrics the header declares."""
         run = self._run
         correction = self._correction
         changed = self.result.changed
@@ -304,7 +313,7 @@ class _Rereading:
             self._report(correction)
 
     def _report(self, correction: Correction) -> None:
-        """Record in the run how many trials of each probe have another result on a platform."""
+        """Record for each probe and platform how many trials have another result than before."""
         for probe, keys in correction.changed.items():
             trials = [new.trial for _, new in self.result.changed if new.trial.case.probe == probe]
             counts = Counter(trial.platform for trial in trials)
@@ -337,7 +346,7 @@ class _Rereading:
         return replace(record, outcome=judged.outcome, caveats=codes)
 
     def _facts_of(self, record: Record) -> dict[str, Scalar]:
-        """Return the facts of a record's platform in its session, as a copy that may be changed."""
+        """Return the facts of a record's platform in its session; `keep` writes their changes."""
         number = record.session
         if number not in self._facts:
             self._facts[number] = self._run.facts_of(number)

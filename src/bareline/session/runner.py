@@ -1,8 +1,8 @@
 """The runner: execute a plan trial by trial and record every outcome once.
 
-Trials run one after another, so that platforms that share hardware never disturb each other;
-a platform that is not in use is suspended. However the runner ends, finished trials stay recorded,
-and `execute` on the same run goes on with the next trial.
+Trials run one after another, so that platforms that share hardware never disturb each other. A
+platform that is not in use is suspended. Finished trials stay recorded even if the runner is
+killed, and `execute` on the same run continues with the next trial.
 """
 
 from __future__ import annotations
@@ -110,13 +110,13 @@ def execute(
     """Run every trial of a run that has no record yet.
 
     - `retry_failed`: also run failed trials again; the new record of each counts.
-    - `anyway`: also continue on another machine than the one on which the run was measured.
-    - `limits`: replace the limits with which the run was begun.
+    - `anyway`: also continue on a machine that differs from the machine of the earlier trials.
+    - `limits`: limits that replace the limits of the run.
 
     Raises StoreError: ``run.toml`` was changed, so that the rest would belong to another plan; or
         the run directory cannot be written.
     Raises TimeUp: the job in which bareline runs ends.
-    Raises OtherMachine: another machine, or another bareline, measured the run before.
+    Raises OtherMachine: another machine, or another version of bareline, measured earlier trials.
     Raises Stopped: a program fails on every platform, and the observer ends the run.
     Raises LimitReached: the run may not use more core hours.
     """
@@ -222,7 +222,7 @@ class Runner:
                 raise Stopped(f"stopped because {trial.case.probe} has failed on every platform")
 
     def _tell_skipped(self) -> None:
-        """Report together the trials that several successive blocks did not need."""
+        """Report in one event the trials that the latest blocks did not need."""
         if self._skipped:
             reasons = listing(sorted(self._skipped))
             self._observer.skipped(self._skipped.total(), reasons)
@@ -249,7 +249,7 @@ class Runner:
         return record if isinstance(record.outcome, Measured) else None
 
     def _see_limits(self, trial: Trial) -> None:
-        """Wait until trials may begin; raises LimitReached, or TimeUp if waiting costs nodes."""
+        """Wait until trials may begin; raises LimitReached, or TimeUp if a wait costs node time."""
 
         def wait(closed: str, until: str) -> None:
             if runs_in_job(self._run):
@@ -301,7 +301,7 @@ class Runner:
         self._observer.trial(trial, len(self._history.records) + 1, left_s)
 
     def _worth_keeping(self, judged: JudgedOutput) -> Output:
-        """Return the output to store; outputs of failed trials are cut to a limit for the run."""
+        """Return the output to store; all outputs of failed trials together have a largest size."""
         assert judged.output is not None
         if isinstance(judged.outcome, Measured):
             return judged.output
@@ -315,7 +315,7 @@ class Runner:
         return output
 
     def _job(self, trial: Trial) -> tuple[Allocation, Command] | Failed:
-        """Return a trial's platform, started and alone, and its command; none of this is timed."""
+        """Start a trial's platform outside of the timed part; return it with the command."""
         hopeless = self._history.hopeless(trial)
         if hopeless:
             return Failed(Stage.GIVEN_UP, hopeless)
@@ -379,7 +379,7 @@ class Runner:
         )
 
     def _judged(self, trial: Trial, output: Output) -> JudgedOutput:
-        """Judge an output, and store the facts of the platform that the program reported."""
+        """Judge an output, and store the facts that the program reported about the platform."""
         judged = judge_output(
             self._study.find_probe(trial.case.probe),
             self._study.params_of(trial.case),

@@ -1,7 +1,7 @@
 """The two sides of `bareline compare`: runs, or outputs that are read for one comparison.
 
-Outputs are imported into a temporary folder, so that they compare in the same way as after
-`bareline import`. If an output names no platform, the platform has the name of the file or folder.
+Outputs are imported into a temporary folder, so that they are compared in the same way as after
+`bareline import`. If an output names no platform, the name of its file or folder is used.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bareline.vocabulary.units import count
 def open_sides(
     paths: Sequence[Path], say: Callable[[str], None], *, ranks: int | None = None
 ) -> Iterator[list[Run]]:
-    """Open runs, and read outputs into temporary runs that are removed with the context.
+    """Open runs, and read outputs into temporary runs, which are removed when the context ends.
 
     - `say`: called with the lines that an import prints for people.
     - `ranks`: the number of ranks of outputs that do not contain it.

@@ -34,7 +34,7 @@ class Agreement:
     """A row of ``calibrate``: a measurement and its simulation.
 
     - `params`: the parameters of the probe and of the point.
-    - `error`: the relative deviation of the simulation; 0.1 is 10 % above the measured value.
+    - `error`: the relative deviation of the simulated value; 0.1 means 10 % above the measured one.
     """
 
     probe: str
@@ -47,12 +47,15 @@ class Agreement:
 
     @property
     def where(self) -> str:
-        """The parameters of the probe and of the point as a text, each in their order."""
+        """The parameters of the probe, and then of the point, as a text."""
         return " ".join(format_point({name: value}) for name, value in self.params.items())
 
 
 class Simulations:
-    """The measurements of a run on one of its platforms, `platform`, simulated on another one."""
+    """Simulate the cases that a run measured on its platform `platform`.
+
+    The methods take the table of the simulated platform.
+    """
 
     def __init__(
         self, records: Records, platform: str, points: pl.DataFrame, tell: Callable[[str], None]
@@ -65,9 +68,10 @@ class Simulations:
         self._tell = tell
 
     def compute_factor(self, table: dict[str, Any]) -> float:
-        """Return how many times as long the measured kernels computed; 1 without any.
+        """Return the kernels' measured divided by simulated computing time; 1 without kernels.
 
-        This is the median of all kernels: a factor for each kernel would leave nothing to check.
+        The factor is the median of all kernels. If each kernel had a factor, the comparison with
+        the measured times would check nothing.
         """
         factors = []
         for case, samples in self._simulated(table, kernels=True):
@@ -78,7 +82,7 @@ class Simulations:
         return statistics.median(factors) if factors else 1.0
 
     def checks(self, table: dict[str, Any]) -> tuple[list[Agreement], list[str]]:
-        """Simulate all possible cases; return the checks, and the other cases with reasons."""
+        """Simulate all cases; return the checks, and the reasons of cases without a simulation."""
         checks: list[Agreement] = []
         left_out: list[str] = []
         for case, samples in self._simulated(table, left_out=left_out):
@@ -168,7 +172,8 @@ def simulated(
 ) -> Iterator[Callable[[Trace], float]]:
     """Yield a function that replays a trace on a simulated platform and returns the time in s.
 
-    - `name`, `path`: the platform, and the platform file that defines it.
+    - `name`: the name of the platform.
+    - `path`: the platform file that defines the platform; None for the usual files.
     - `per_node`: the number of ranks on a node; by default one per core.
 
     Raises PlatformError: the platform does not exist, or is too small for a trace.

@@ -1,9 +1,10 @@
 """Find programs from Spack, EasyBuild and EESSI on the platforms where the trials run.
 
-The variables that a source sets are read once, before a platform's first trial of the program. They
-become words of `env` in front of the program's command: no trial takes longer, and MPI's launcher
-keeps its own environment. Only documented commands of Spack are used (``find --json``,
-``location``, ``load --sh``, ``install``).
+A source is a build of a program in one of these package managers. The variables that a source sets
+are read once, before a platform's first trial of the program. The program's command then begins
+with ``env`` and these variables, so that no trial takes longer, and the environment of the MPI
+launcher does not change. Only documented commands of Spack are used (``find --json``, ``location``,
+``load --sh``, ``install``).
 
 References
 ----------
@@ -125,8 +126,8 @@ class LoadedSource:
     """A source on a platform, with its variables.
 
     - `words`: for each variable that the source changes, the arguments of `env` that set or unset
-      it.
-    - `facts`: the source's spec, hash and prefix, by the last word of their keys.
+      the variable.
+    - `facts`: the spec, hash and prefix of the source, by the names `spec`, `hash`, `prefix`.
     """
 
     words: Mapping[str, Sequence[str]]
@@ -152,9 +153,11 @@ class Sources:
     def furnish(
         self, probe: str, source: Source, spec: PlatformSpec, allocation: Allocation, to: Command
     ) -> Command:
-        """Return a probe's command with the variables of its source; the probe's own variables win.
+        """Return the command `to` of a probe with the variables of the probe's source.
 
-        Raises ToolMissing: the source is missing, or not unambiguous, or lacks a program.
+        A variable that the probe itself sets keeps its value.
+
+        Raises ToolMissing: the source is missing or lacks a program, or several builds match it.
         """
         key = (spec.name, probe, to.requires)
         before = self._known.get(key)
@@ -245,7 +248,7 @@ def _spack(source: Source, ask: _Ask, install: _Install, programs: Sequence[str]
 
 
 def _installed(source: Source, ask: _Ask) -> list[dict[str, Any]]:
-    """Return the installed builds of Spack that fit; empty if Spack finds no match."""
+    """Return the builds that Spack has installed and that match a source; empty if none does."""
     try:
         text = ask("find", *source.words)
     except _NotThereError as error:
@@ -263,7 +266,7 @@ def _installed(source: Source, ask: _Ask) -> list[dict[str, Any]]:
 
 
 def _has_hash(build: object) -> bool:
-    """Whether a value is a build of Spack with a hash, by which the build can be loaded."""
+    """Whether a value describes a build of Spack and contains the hash that loads the build."""
     if not isinstance(build, dict):
         return False
     text = build.get("hash")
@@ -344,9 +347,10 @@ def _loaded(
 
 
 def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
-    """Return arguments of `env` for each variable that differs, options first as `env` requires.
+    """Return the arguments of `env` for each variable that differs.
 
-    Text of several lines is left out, as are variables of bash.
+    Options come first, because `env` requires this. Variables of bash, and values of several lines,
+    are left out.
     """
     removed: dict[str, Sequence[str]] = {}
     changed: dict[str, Sequence[str]] = {}
@@ -362,7 +366,7 @@ def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> Mapping[str
 
 
 def _see_programs(answers: Mapping[str, list[str]], prefix: str, programs: Sequence[str]) -> None:
-    """Refuse a source that lacks a program, or to which none of the programs belongs."""
+    """Refuse a source that lacks a program, or that does not provide any of the programs."""
     had, has = (
         dict(line.split(" ", 1) for line in answers.get(key, ()) if " " in line)
         for key in ("had", "has")

@@ -1,9 +1,9 @@
-"""Find a machine with two speeds: launches of several probes that are slower together.
+"""Find where a machine changes its speed: launches of several probes become slower together.
 
-A neighbour in a cache or in memory slows some calls down for seconds, then leaves. If several
-programs are slower at once on one platform, but not on the other platforms of the block, the cause
-is the machine and not a program. The pairing of launches within a block does not remove this
-slowdown.
+Another program that uses the same cache or memory can slow launches down for some seconds. If
+several programs are slower at once on one platform, but not on the other platforms of the block,
+the cause is the machine and not a program. The pairing of launches within a block does not remove
+this slowdown.
 """
 
 from __future__ import annotations
@@ -75,7 +75,10 @@ def switches(records: Iterable[Record], probes: Mapping[str, Probe[Any]]) -> lis
 
 @dataclass(frozen=True, slots=True)
 class _SlowLaunch:
-    """A launch that was slower than usual; `slowness`: the logarithm of its ratio to usual."""
+    """A launch that was slower than usual.
+
+    - `slowness`: the logarithm of the launch's time divided by the usual time.
+    """
 
     record: Record
     slowness: float
@@ -84,7 +87,7 @@ class _SlowLaunch:
 def _slow_launches(
     measured: Sequence[Record], slowness: Mapping[int, float]
 ) -> Iterator[_SlowLaunch]:
-    """Yield the launches that were slower than usual, by more than other platforms were."""
+    """Yield launches that were slowed down more than other platforms were in the same block."""
     by_place: dict[tuple[Case, int], dict[str, float]] = defaultdict(dict)
     slow = [record for record in measured if record.trial.index in slowness]
     for record in slow:
@@ -109,12 +112,13 @@ def remeasure_changed_speeds(
 ) -> None:
     """Report where the machine changed its speed, and measure the cases of those blocks again.
 
-    All platforms of a block are measured again, each at most once, so that the block's pairs stay
-    close in time. Launches that are still slower get a caveat.
+    These cases are measured again on all platforms of the block, so that launches that form a pair
+    stay close in time. Each is repeated at most once. Launches that are still slower get a caveat.
 
     - `note`: called with a platform and a description of the change.
-    - `again`: measures a trial again; called with the trial, the attempt, and the number of the
-      repeat with their count. It returns None if the budget is used up or the trial failed.
+    - `again`: measures a trial again. Its arguments are the trial, the attempt, and the repeat's
+      number with the number of all repeats. It returns None if the budget is used up or the trial
+      failed.
     """
     probes = {measure.probe: study.find_probe(measure.probe) for measure in study.measures}
     if run.records_bytes > _MOST_BYTES:
@@ -140,7 +144,7 @@ def _was_repeated(switch: SpeedChange) -> bool:
 
 
 def _add_caveats(run: Run, left: Iterable[SpeedChange]) -> None:
-    """Record the launches of the remaining changes again, with the caveat."""
+    """Append records of the launches that are still slower, with the caveat."""
     doubtful: set[int] = set()
     for switch in left:
         for record in switch.records:
@@ -162,7 +166,7 @@ def _beside(switch: SpeedChange, finished: Iterable[Record]) -> list[Record]:
 
 
 def _slowness(measured: Sequence[Record], probes: Mapping[str, Probe[Any]]) -> dict[int, float]:
-    """Return for each trial the logarithm of its slower points' ratio to their usual time."""
+    """Return for each trial the logarithm of its slowdown, at the slowest fifth of its points."""
     deviations: dict[int, list[float]] = defaultdict(list)
     for by_trial in _logarithms(measured, probes).values():
         if len(by_trial) < _LAUNCHES:
@@ -180,7 +184,7 @@ def _slowness(measured: Sequence[Record], probes: Mapping[str, Probe[Any]]) -> d
 def _logarithms(
     measured: Sequence[Record], probes: Mapping[str, Probe[Any]]
 ) -> Mapping[tuple[str, Case, str], Mapping[int, float]]:
-    """Return by platform, case and point the logarithms of headline values; larger is slower."""
+    """Return the logarithms of headline values by platform, case and point; larger is slower."""
     values: dict[tuple[str, Case, str], dict[int, float]] = defaultdict(dict)
     for record in measured:
         trial = record.trial
