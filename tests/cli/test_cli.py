@@ -131,7 +131,7 @@ def test_why_not_says_what_a_cause_needs_and_what_came_of_it(bareline, finished)
     assert [(row["kind"], row.get("key")) for row in rows] == [("fact", "library.blas_kernels")]
     said = bareline("explain", finished, "--why-not", "shared cores").stdout
     assert "Shared cores on b, compared with a" in said
-    assert "not named as a cause" in " ".join(said.split())
+    assert "is not named as its cause" in " ".join(said.split())
     wrong = bareline("explain", finished, "--why-not", "clok", code=2)
     assert wrong.ended_by("BL-ANALYSIS-161", "'clok'", "'clock'")
     bareline("explain", finished, "--why-not", "clock", "--app", "null", code=2)

@@ -12,8 +12,8 @@ class Omission:
 
     - `reason`: the omitted content, and the reason for the omission.
     - `line`: number of the line in the text of the launch, from 1; 0 if the omission has no line.
-    - `lost`: whether a measured value is lost; False if the program never printed a value, as for a
-      rate that it rounded to 0.00.
+    - `lost`: whether a measured value is lost. It is False if the program did not print the value,
+      for example if it rounded a rate to 0.00.
     """
 
     reason: str
@@ -21,7 +21,7 @@ class Omission:
     lost: bool = True
 
     def __str__(self) -> str:
-        """Return the line's number and the reason, or only a reason that begins with the number."""
+        """Return the reason, with the line's number at its beginning if there is a line."""
         place = f"line {self.line}"
         if not self.line or self.reason.startswith(place):
             return self.reason

@@ -23,7 +23,10 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class JsonModel(BaseModel):
-    """The JSON keys that are read; further keys depend on the version of the program."""
+    """A model of a JSON object with the keys that a reader uses.
+
+    Further keys are ignored, because they depend on the version of the program.
+    """
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
 
@@ -59,8 +62,8 @@ def split_documents(text: str) -> list[str]:
 def find_object(text: str) -> Mapping[str, Any]:
     """Return the JSON object that begins at the first line with a brace.
 
-    A name with several different values has `SeveralValues`, which no model accepts. The invalid
-    number ``-nan`` becomes NaN.
+    If a name appears with several different values, its value becomes a `SeveralValues`, which no
+    model accepts. The invalid number ``-nan`` becomes NaN.
 
     Raises ParseError: the text has no JSON object, or the object is incomplete.
     """
@@ -134,12 +137,12 @@ def _with_several_values(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def check_quotient(rate: float, amount: float, time: float, where: str, off: float = 1e-3) -> None:
-    """Check that a rate is the quotient of its amount and its time.
+    """Check that a rate is an amount divided by a time.
 
-    - `off`: the largest deviation of the quotient, as a share, that rounding of the printed figures
+    - `off`: the largest relative deviation of the rate that the rounding of the printed numbers
       explains.
 
-    Raises ParseError: the rate deviates by more, or nothing was measured.
+    Raises ParseError: the rate deviates by more, or one of the three numbers is not positive.
     """
     if rate <= 0 or amount <= 0 or time <= 0:
         raise ParseError(f"{where}: nothing was transferred")

@@ -23,14 +23,14 @@ from typing import BinaryIO, cast
 
 from bareline.vocabulary.errors import ParseError
 
-#: By the first bytes of a packed file: its name.
+#: The names of compressed formats, by the first bytes of a file.
 _PACKED = {
     b"\x1f\x8b": "gzip",
     b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
     b"BZh": "bzip2",
 }
-#: Endings of the names of packed files.
+#: Suffixes of the names of compressed files.
 PACKED_SUFFIXES = (".gz", ".xz", ".zst", ".bz2")
 _ENCODINGS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -51,9 +51,8 @@ class TooLarge(Exception):
 def unpacked(data: bytes, most_bytes: int) -> bytes:
     """Return the content of a compressed file, or the data itself if it is not compressed.
 
-    Raises TooLarge: the content is larger than `most_bytes`; no more is decompressed.
-    Raises ParseError: the compressed file is damaged or incomplete, or its format is not supported
-    here.
+    Raises TooLarge: the content is larger than `most_bytes`; decompression stops at this size.
+    Raises ParseError: the compressed file is damaged or incomplete, or its format is not supported.
     """
     name = next((name for magic, name in _PACKED.items() if data.startswith(magic)), None)
     if name is None:
@@ -184,7 +183,7 @@ class _LabelStyle:
 
     launcher: str
     pattern: re.Pattern[str]
-    #: Some versions print a blank behind the label, which then every line has.
+    #: Whether some versions print a blank after every label.
     perhaps_blank: bool = False
 
 
@@ -192,7 +191,7 @@ _DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _CTIME = rf"{_DAY} {_MONTH} [ \d]\d \d\d:\d\d:\d\d \d{{4}}"
 _STREAM = r"<(?:std)?(?:out|err|diag)>"
-#: The most specific first: Open MPI's tag with a time contains the one without.
+#: The most specific style is first: Open MPI's label with a time contains the label without a time.
 _STYLES = (
     _LabelStyle(
         "mpirun --tag-output, --timestamp-output of Open MPI",
@@ -226,8 +225,8 @@ _STYLES = (
 def without_labels(text: str, recognised: Callable[[str], bool]) -> str:
     """Return a text without the labels that a launcher put before its lines.
 
-    - `recognised`: whether a text contains an output of a known format. Labels are only removed if
-      the text without labels contains an output of a known format.
+    - `recognised`: returns whether a text contains an output of a known format. Labels are only
+      removed if the text without labels contains such an output.
 
     The lines of each rank are grouped together. A line without a label stays after the line that
     precedes it.
@@ -245,7 +244,7 @@ def without_labels(text: str, recognised: Callable[[str], bool]) -> str:
 def _label_ends(
     style: _LabelStyle, lines: Sequence[str], labels: Sequence[re.Match[str] | None]
 ) -> list[int]:
-    """Return the position after each line's label and blank; -1 for a line without label."""
+    """Return for each line the position after its label and the blank; -1 without a label."""
     blank = style.perhaps_blank and _all_begin_with_blank(lines, labels)
     ends = []
     for label in labels:
@@ -277,6 +276,6 @@ def _stripped(
             content = line[end:]
         by_rank.setdefault(rank, []).append(content)
     whole = chain.from_iterable(by_rank.values())
-    # Only the last line of the file has no end; it need not be the last one any more.
+    # Only the last line of the file may lack a line feed; here, another line may be the last.
     text = "\n".join(whole)
     return text if lines[-1] else text.rstrip("\n") + "\n"

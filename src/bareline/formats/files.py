@@ -18,7 +18,7 @@ from bareline.vocabulary.files import NotRegular, read_bounded, stands, step_to_
 from bareline.vocabulary.model import Layer
 
 _LARGEST_FILE_BYTES = 64 << 20
-#: So many files of no known format are named; of the rest, the number.
+#: An error names at most this number of files of unknown format, and counts the rest.
 _NAMED_FILES = 20
 
 
@@ -58,7 +58,10 @@ class FoundTrial:
         )
 
     def _placed(self, left_out: Omission) -> str:
-        """Return an omission's reason without a line number of the launch at its beginning."""
+        """Return an omission's reason without the line number at its beginning.
+
+        This number counts the lines of the launch instead of the lines of the file.
+        """
         prefix = f"line {left_out.line}: "
         return left_out.reason.removeprefix(prefix) if left_out.line else left_out.reason
 
@@ -194,9 +197,9 @@ def _unread(importer: Importer, error: ParseError) -> Reading:
 
 
 def _parts(text: str, able: Sequence[Importer], file: Path) -> list[tuple[Importer, int, str]]:
-    """Return a text's parts, split where launches begin, with importers and offsets.
+    """Return the parts of a text, each with its importer, its offset and its text.
 
-    The text before the first launch belongs to the first part.
+    A part begins where a launch begins. The text before the first launch belongs to the first part.
 
     Raises ImportRefused: an importer cannot find where its launches begin.
     """
@@ -217,7 +220,7 @@ def _parts(text: str, able: Sequence[Importer], file: Path) -> list[tuple[Import
     if not starts:
         return [(able[0], 0, text)]
     first = starts[0][0]
-    # The text before all is kept with the first, unless it begins another, damaged JSON document.
+    # Text before the first launch belongs to it, unless this text begins a damaged JSON document.
     begin = first if _DOCUMENT.search(text, 0, first) else 0
     offsets = [begin, *(start for start, _ in starts[1:]), len(text)]
     return [
@@ -230,7 +233,8 @@ def _parts(text: str, able: Sequence[Importer], file: Path) -> list[tuple[Import
 def _placed_launches(importer: Importer, text: str) -> Iterator[tuple[str, int]]:
     """Yield every launch of a text with its offset.
 
-    A launch whose text an importer composed has the offset of the launch before it.
+    If an importer composed the text of a launch, so that the file does not contain this text, the
+    launch gets the offset at which the previous launch ends.
     """
     position = 0
     for launch in importer.launches(text):

@@ -1,4 +1,4 @@
-"""The reader of fio 3 with ``--output-format=json``: every job, reads separate from writes.
+"""The reader of fio 3 with ``--output-format=json``: the reads and the writes of every job.
 
 References
 ----------
@@ -64,7 +64,7 @@ _SETTINGS = Settings(
 )
 #: Options whose values are sizes.
 _SIZES = ("bs", "size", "filesize", "io_size", "offset", "blocksize")
-#: Of equal start: time stamps of fio have whole seconds.
+#: Resolution of fio's time stamps: starts that differ by less may be equal.
 _STAMP_S = 1.0
 
 _STAMP = re.compile(r'"timestamp"\s*:\s*(\d{1,11})\b')
@@ -79,7 +79,7 @@ METRICS: Mapping[str, Metric] = {
 
 
 class _Latency(JsonModel):
-    """Latencies of a job; with gtod_reduce=1 fio measures none, and N is 0."""
+    """The latencies of a job; `N` is 0 if fio measured no latency (``gtod_reduce=1``)."""
 
     min: Amount
     max: Amount
@@ -106,7 +106,7 @@ class _Named(JsonModel):
 
 
 class _Job(_Named):
-    """A job; fio prints all three directions, so a missing direction means missing lines."""
+    """A job; fio always prints all three directions, so that a missing direction is an error."""
 
     error: int
     read: _Way
@@ -155,7 +155,10 @@ def _groups_of(report: _Report) -> dict[str, list[dict[str, Any]]]:
 
 
 def _readings_of(name: str, jobs: Sequence[_Job], common: Mapping[str, Any]) -> Iterator[Reading]:
-    """Yield a reading for each direction that the jobs of one name used; "read" if none."""
+    """Yield a reading for each direction that the jobs of one name used.
+
+    If the jobs moved no data, yield a failed reading of the direction "read".
+    """
     given = _options({**common, **jobs[0].options})
     params = {"job": name, **_SETTINGS.case(given)}
     ways = {"read": [job.read for job in jobs], "write": [job.write for job in jobs]}
@@ -177,7 +180,10 @@ def _moved_data(parts: Iterable[_Way]) -> bool:
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Scalar]:
-    """Return options, as numbers if possible; of a repeated option fio uses the last value."""
+    """Return options, as numbers if possible.
+
+    If an option appears several times, fio uses its last value.
+    """
     options: dict[str, Scalar] = {}
     for name, value in given.items():
         last = value[-1] if isinstance(value, SeveralValues) else value
@@ -189,7 +195,7 @@ def _options(given: Mapping[str, Any]) -> dict[str, Scalar]:
 
 
 def _metrics(parts: Sequence[_Way], left_out: list[Omission]) -> dict[str, Metric]:
-    """Return the metrics of jobs, without latency if a job has no latency or a wrong one."""
+    """Return the metrics of jobs; latencies are left out if a job has none or wrong ones."""
     wrong = next((reason for part in parts if (reason := _wrong_latency(part))), None)
     if wrong is None:
         return dict(METRICS)
@@ -232,7 +238,7 @@ def _reading(way: str, params: Mapping[str, Scalar], outcome: Measured | Failed)
 def _samples(
     jobs: Sequence[_Job], parts: Sequence[_Way], way: str, left_out: Sequence[Omission]
 ) -> Iterable[Sample]:
-    """Yield the sums over jobs that ran together; their latency is the mean over all operations."""
+    """Yield the rates of jobs that ran together, as sums, and the latencies of their operations."""
     for job, part in zip(jobs, parts, strict=True):
         if job.error:
             raise ParseError(f"fio reports the error {job.error}")
@@ -268,7 +274,10 @@ def _is_direct(params: Mapping[str, Scalar]) -> bool:
 
 
 def _starts(text: str) -> Sequence[int]:
-    """Return the offsets of launches; the growing states of one launch stay together."""
+    """Return the offsets of launches.
+
+    ``--status-interval`` prints several states of a launch. These states are one launch.
+    """
     starts: list[int] = []
     last: _State | None = None
     documents = document_starts(_MARK)(text)
@@ -283,7 +292,7 @@ def _starts(text: str) -> Sequence[int]:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """The state of a document's jobs at one time; `counters` only grow during a launch."""
+    """The state of a document's jobs at one time; `counters` never decrease during a launch."""
 
     jobs: tuple[str, ...]
     begins: tuple[int, ...]
@@ -300,7 +309,8 @@ class _State:
             return False
         if self.begins and earlier.begins:
             return self.begins == earlier.begins
-        # Another launch began after the earlier state, and ran for its whole time since then.
+        # In the same launch, time stamps and run times grow by the same amount. Another launch
+        # began after the earlier state.
         passed_s = self.stamp_s - earlier.stamp_s
         ran_s = self.runtime_s - earlier.runtime_s
         short = earlier.runtime_s < 2.5 * _STAMP_S
@@ -335,7 +345,7 @@ def _state_of(document: str) -> _State | None:
 
 
 def _started(text: str) -> datetime | None:
-    """Return the time of printing, which is the time when the jobs had ended."""
+    """Return the time at which fio printed the output, after the jobs had ended."""
     match = _STAMP.search(text)
     return datetime.fromtimestamp(int(match[1]), UTC) if match else None
 

@@ -1,8 +1,8 @@
 """Results of other tools: conversion of their names, units and parameters.
 
-A value of another tool has any name and any unit, and becomes a metric in a base unit. The metric's
-direction comes from the tool. If the tool has none, it comes from the metric's dimension (less time
-is better, a higher rate is better); for other dimensions it is unknown. An unknown unit becomes
+A value of another tool may have any name and any unit; it becomes a metric in a base unit. The tool
+may declare whether a higher or a lower value is better. Otherwise, less time is better and a higher
+rate is better; for values of other dimensions, the direction is unknown. An unknown unit becomes
 part of the name, so that no information is lost.
 """
 
@@ -17,7 +17,7 @@ from bareline.vocabulary.model import Better, Metric, Scalar
 from bareline.vocabulary.sanitize import sanitized_name
 from bareline.vocabulary.units import BASE_UNITS, conversion
 
-#: Units as people and tools spell them, in small letters, in bareline's spelling.
+#: bareline's spelling of a unit, by other spellings in small letters.
 _SPELLINGS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("", "count", "counts", "ratio", "factor"), "1"),
@@ -40,7 +40,7 @@ _RATES = (
     (re.compile(r"hz", re.IGNORECASE), "Hz"),
 )
 _PREFIX = re.compile(r"([kKMGTP]i?|)(.*)", re.DOTALL)
-#: The better direction of a base unit, where the tool does not declare one.
+#: The better direction of values in a base unit, if the tool does not declare a direction.
 _DIRECTIONS: Mapping[str, Better] = MappingProxyType(
     {"s": "lower", "B/s": "higher", "bit/s": "higher", "flop/s": "higher", "op/s": "higher"}
 )
@@ -53,7 +53,7 @@ _DECIMAL = re.compile(r"-?(?:0|[1-9]\d{0,17})\.\d{1,17}")
 class ForeignFigure:
     """A performance value of another tool, as a metric.
 
-    - `name`: name of the metric; contains the unit if that is unknown.
+    - `name`: name of the metric. It contains the tool's unit if this unit is unknown.
     - `factor`: the factor from the tool's values to the metric's unit.
     """
 
@@ -65,7 +65,10 @@ class ForeignFigure:
 def figure(
     name: str, unit: str, better: Better | None = None, *, detail: bool = False
 ) -> ForeignFigure:
-    """Return the metric for a tool's value by name, unit and, if declared, direction."""
+    """Return the metric for a tool's value with this name and unit.
+
+    - `better`: the direction that the tool declares; None if it declares no direction.
+    """
     base, factor = _into_base(unit.strip())
     label = plain_name(name) or "value"
     if not base:
@@ -76,24 +79,27 @@ def figure(
 
 
 def plain_name(text: str) -> str:
-    """Return a name of letters, digits, dots and underscores for any text."""
+    """Return any text as a name that consists of letters, digits, dots and underscores."""
     return sanitized_name(_UNFIT.sub("_", text).strip("_."))
 
 
 def plain_key(text: str) -> str:
-    """Return a parameter key for any text."""
+    """Return any text as a valid key of a parameter."""
     key = plain_name(text).replace(".", "_")
     return key if key[:1].isalpha() or key.startswith("_") else f"p_{key}"
 
 
 def plain_command(command: str) -> str:
-    """Return a command line without the folder of its program, which is only a label."""
+    """Return a command line without the folder of its program.
+
+    The folder does not change the measurement.
+    """
     program, _, arguments = " ".join(command.split()).partition(" ")
     return f"{program.rpartition('/')[2] or program} {arguments}".strip()
 
 
 def scalar(text: str) -> Scalar:
-    """Return the number that a text spells, or the text."""
+    """Return a text as a number, or unchanged if it is not a number."""
     if _INTEGER.fullmatch(text):
         return int(text)
     return float(text) if _DECIMAL.fullmatch(text) else text

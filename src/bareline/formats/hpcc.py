@@ -33,7 +33,7 @@ _STARTED = re.compile(r"^Current time \((\d{1,11})\) is ", re.MULTILINE)
 _HPL_END = "End of HPL section."
 _HPL = re.compile(rf"^Begin of HPL section\..*?^{_HPL_END}\n", re.MULTILINE | re.DOTALL)
 _RESIDUAL_FAILED = re.compile(r"\|\|Ax-b\|\|.*\.+ FAILED")
-#: The base unit of a value and its size in that unit, by the end of its key.
+#: For the end of a value's key: the base unit, and the factor from the value to this unit.
 _UNITS = {
     "Tflops": ("flop/s", 1e12),
     "Gflops": ("flop/s", 1e9),
@@ -43,7 +43,7 @@ _UNITS = {
 }
 #: Rates of memory and messages are in GB/s, even if the key does not contain the unit.
 _BYTES = ("B/s", 1e9)
-#: Metrics that restate another one or describe its spread.
+#: Metrics that repeat another metric or describe its spread.
 _DETAIL = re.compile(r"single|lcg|_(min|max)$|^time$")
 
 
@@ -199,7 +199,10 @@ def facts(text: str) -> Mapping[str, Scalar]:
 
 
 def _other_systems(values: Mapping[str, str], text: str) -> Iterable[Reading]:
-    """Yield HPL's systems except the last one; none if the summary lost which is the last."""
+    """Yield HPL's systems, except the system that the summary reports.
+
+    If the summary does not contain the parameters of its system, yield nothing.
+    """
     if not all(key in values for key in _GROUPS[0].params.values()):
         return
     section = _HPL.search(text)
@@ -224,7 +227,7 @@ def _world(values: Mapping[str, str]) -> int:
 
 
 def _starts(text: str) -> Sequence[int]:
-    """Return the offsets of launches; an output without its head begins at its summary."""
+    """Return the offsets of the heads of outputs; without any head, of the summaries."""
     heads = [match.start() for match in HEAD.finditer(text)]
     return heads or [match.start() for match in _SUMMARY_BEGIN.finditer(text)]
 

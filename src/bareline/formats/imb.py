@@ -1,8 +1,9 @@
 """The reader of the Intel MPI Benchmarks, 3.2 to 2021: IMB-MPI1, -NBC, -EXT, -RMA, -IO and -P2P.
 
-One launch runs several benchmarks, each with several numbers of processes. Each such section is a
-separate trial, so that an incomplete last section only affects itself. A section in which further
-processes wait is named ``imb.NAME.subset``, because its few processes probably share a node.
+One launch runs several benchmarks, each with several numbers of processes. The output has a section
+for each benchmark and number of processes. Each section is a separate trial, so that an incomplete
+last section does not affect the other sections. A section in which further processes wait is named
+``imb.NAME.subset``, because its few processes probably share a node.
 
 References
 ----------
@@ -48,7 +49,7 @@ TITLE = re.compile(
     re.MULTILINE,
 )
 _SECTION = re.compile(r"# Benchmarking (?:Multi-)?(?P<name>\w+)\s*$")
-#: The same where a whole text is searched.
+#: The title of a section; this pattern searches a whole text.
 _SECTION_LINE = re.compile(rf"^{_SECTION.pattern}", re.MULTILINE)
 _PROCESSES = re.compile(r"# #processes = (\d{1,9})\b(; rank order)?")
 _GROUPS = re.compile(r"# \( (\d{1,9}) groups? of (\d{1,9}) processes")
@@ -97,7 +98,8 @@ _OPTIONS: Mapping[str, tuple[str, frozenset[str]]] = {
     "mem_alloc_type": ("", frozenset()),
 }
 _OPTION = re.compile(r"-[A-Za-z][\w-]*")
-#: Options that the sections show themselves, that say how often or how long, or where files are.
+#: Options that do not belong to a case: the sections print their values, or they define
+#: repetitions, times or paths.
 _LABELS = frozenset(
     (
         *("npmin", "multi", "map", "msglen", "msglog", "iter", "iter_policy", "time", "mem"),
@@ -110,7 +112,7 @@ _SWITCHES = {
     **dict.fromkeys(("0", "disable", "no", "off"), "off"),
 }
 
-#: Benchmarks that run with all processes in the end; those between two processes do not.
+#: Benchmarks whose last section runs all processes, unlike benchmarks of two processes.
 _FOR_ALL = {"Sendrecv", "Exchange", "Uniband", "Biband", "Barrier", *_COLLECTIVES}
 
 
@@ -143,11 +145,12 @@ def read(text: str) -> Iterable[Reading]:
         any_after_zero=_CHOSEN_SIZES.search(text) is not None,
     )
     for part in parts:
-        # Another program with benchmarks of the same names, which it measures in its own way.
+        # IMB-P2P measures benchmarks of the same names in a different way.
         if title["part"] == "IMB-P2P":
             part.params["part"] = "p2p"
         yield _imported(part, launch)
-    # Of a whole output, sections of some benchmarks may lack (too few processes), but not all.
+    # In a complete output, the sections of some benchmarks may be missing (too few processes), but
+    # not all sections.
     missing = [] if END in text and parts else set(listed) - {part.name for part in parts}
     for name in filter(missing.__contains__, listed):
         lacking = ParseError(f"{name} was requested, but the output has no section of it")
@@ -164,8 +167,8 @@ def _listed(text: str) -> list[str]:
 def _parts(text: str) -> list[_Part]:
     """Return the sections of a launch, each with its error, if it has one."""
     parts = _sections(text)
-    # Where the head of one section is above the rows of another, no row looks wrong; the
-    # sequence of heads does.
+    # If the head of a section is above the rows of another section, each row looks right; only the
+    # sequence of heads is wrong.
     wrong = _contradicting_heads(parts, _listed(text), ended=END in text)
     for part in parts:
         unknown = "" if part.ranks else "the number of processes is missing"
@@ -176,7 +179,7 @@ def _parts(text: str) -> list[_Part]:
 
 
 def _check_end(text: str, last: _Part) -> None:
-    """Record in the last section how the launch ended."""
+    """Record in the last section an error with which the launch ended."""
     try:
         check_last_line(text)
         if END in text:  # the launch ended; another one may have died
@@ -197,7 +200,7 @@ def _sections(text: str) -> list[_Part]:
         if section := _SECTION.match(line.text):
             parts.append(_Part(section["name"], params=_params(section["name"], options)))
         elif parts:
-            # The same benchmark in another mode has a table of its own.
+            # The same benchmark in another mode has a separate table.
             if parts[-1].lines and _MODE.match(line.text):
                 parts.append(replace(parts[-1], lines=[], columns=[], params={**parts[-1].params}))
             _take(line, parts[-1])
@@ -235,7 +238,7 @@ def _params(name: str, options: Mapping[str, str]) -> dict[str, Scalar]:
 
 
 def _year(text: str) -> int:
-    """Return the year or number of the version; a recent one if the output has none."""
+    """Return the year or number of the version; 2018 if the output has no version."""
     match = TITLE.search(text)
     return int(match["version"].partition(".")[0].split()[0]) if match else DECIMAL_SINCE
 
@@ -243,8 +246,9 @@ def _year(text: str) -> int:
 def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended: bool) -> str:
     """Return the error in the sequence of sections, or "".
 
-    Every section has the same total of running and waiting processes. Benchmarks come in the order
-    of the list, each with numbers of processes that double until all run.
+    Every section has the same total of running and waiting processes. Benchmarks are in the order
+    of the list. The number of processes doubles from section to section of a benchmark, until all
+    processes run.
     """
     worlds = {part.ranks + part.idle for part in parts if part.ranks}
     if len(worlds) > 1:
@@ -260,7 +264,7 @@ def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended
 
 
 def _without_repeats(values: Iterable[T]) -> list[T]:
-    """Return the values without repetitions of the previous value."""
+    """Return the values, except each value that is equal to the previous value."""
     return [value for value, _ in groupby(values)]
 
 
@@ -325,7 +329,7 @@ def _reading(part: _Part, metrics: Mapping[str, Metric], outcome: Measured | Fai
     probe = f"imb.{part.name.lower()}"
     title = f"IMB {part.name}"
     if part.idle:
-        # A few of many processes mostly share a node: their figures belong to another curve.
+        # A few of many processes mostly share a node, so that their times are a separate curve.
         probe += ".subset"
         title += " on some of the processes"
     layer = Layer.IO if _IO.fullmatch(part.name) else Layer.MPI

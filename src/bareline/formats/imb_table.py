@@ -49,7 +49,7 @@ _COLUMNS: Mapping[str, Column] = {
     "Mbytes/sec": ("bandwidth", BANDWIDTH, 1e6),
     "Msg/sec": ("message_rate", as_detail(MESSAGE_RATE), 1.0),
 }
-#: IMB prints so many of every time, rate and share.
+#: Number of decimals of every time, rate and share in IMB's tables.
 _DECIMALS = 2
 PLAIN = ("Group", "#bytes", "#repetitions", "defects")
 _RATES = ("Uniband", "Biband")
@@ -76,7 +76,7 @@ class ImbLaunch:
 
 
 def expected_metrics(name: str) -> dict[str, Metric]:
-    """Return the metrics that a benchmark has at least, for a table without column titles."""
+    """Return the main metric of a benchmark, for a table whose column titles are missing."""
     return {"bandwidth": BANDWIDTH} if name in _RATES else {"latency": LATENCY}
 
 
@@ -154,7 +154,7 @@ def _column_samples(
         if title == "Mbytes/sec" and point.get("size_bytes") == 0:
             continue  # no bytes, no bandwidth
         if value == 0 and not metric.detail and metric.unit != "%":
-            # A low rate rounds to 0.00; no time does.
+            # A rate of 0.00 may be a rounded low rate, but no real time rounds to 0.00.
             lost = metric.unit == "s"
             reason = f"{title} = 0 is not a valid measurement"
             left_out.append(Omission(reason, line.number, lost))
@@ -194,9 +194,10 @@ def _ends(table: PrintedTable, launch: ImbLaunch, cut: bool) -> tuple[str, ...]:
 
 
 def _check_overlap(table: PrintedTable) -> None:
-    """Check the printed overlaps.
+    """Check that the printed overlaps agree with the times.
 
-    They are relative to the longer time since 2018, and to the shorter time before.
+    IMB divides the overlap by the longer of two times (communication, computation) since 2018, and
+    by the shorter time before 2018.
     """
     titles = ("t_ovrl[usec]", "t_pure[usec]", "t_CPU[usec]", "overlap[%]")
     if not set(titles) <= set(table.titles):
@@ -242,7 +243,7 @@ def _mega(
 
 
 def _time_column(table: PrintedTable) -> str | None:
-    """Return the time column from which the rates can be computed; None if only rates agree."""
+    """Return the time column that must agree with the rates; None if no such column exists."""
     if "Msg/sec" in table.titles:
         # IMB-P2P averages times and rates over ranks separately: only the two rates agree.
         return None
@@ -261,7 +262,10 @@ def _message_factors(name: str, timed: str | None) -> tuple[float, ...]:
 def _contradictions(
     table: PrintedTable, timed: str | None, mega: float, factor: float
 ) -> list[int]:
-    """Return the indices of rows whose rate contradicts their size and time, or other rate."""
+    """Return the indices of rows with a contradiction between size, bandwidth and a third value.
+
+    - `timed`: the column of the third value, a time; None for the column of the message rate.
+    """
     sizes = table.integers("#bytes")
     rates = table.column("Mbytes/sec")
     others = table.column(timed or "Msg/sec")

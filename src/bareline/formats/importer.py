@@ -1,7 +1,7 @@
 """Importers of outputs, and the search for importers.
 
-A module whose reader ``bareline import`` uses ends in ``IMPORTER = ...``. A part of a launch that
-cannot be trusted becomes a failed trial with the reason.
+``bareline import`` uses the reader of a module if the module ends in ``IMPORTER = ...``. A part of
+a launch that cannot be trusted becomes a failed trial with the reason.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def starts_at(
     - `title`: the pattern of a line that begins a launch.
     - `inside`: the pattern of a line below a title. If no title precedes it, the line begins a
       launch whose title is lost, so that this launch is not read as a part of the previous launch.
-    - `last`: the same, for the last line of a launch with any of these patterns.
+    - `last`: the pattern of the last line of a launch. If neither a title nor a line below a title
+      precedes it, it also begins a launch whose title is lost.
     """
 
     def starts(text: str) -> Sequence[int]:
@@ -118,8 +119,8 @@ class Commit:
     """The commit that a launch measured.
 
     - `date`: time of the commit; None if the output does not contain it.
-    - `platform`: the platform's name in the output without the commit, "" if it only consists of
-      the commit; None if it does not contain the commit.
+    - `platform`: if the platform's name in the output contains the commit, this name without the
+      commit (which may be ""); otherwise None.
     """
 
     id: str
@@ -133,15 +134,16 @@ class Importer:
 
     - `name`: short name of the format, with which the names of its probes begin.
     - `title`: the programs and versions that can be read, for people.
-    - `sniff`: whether a text is an output of the program, complete or not.
+    - `sniff`: returns whether a text is a complete or incomplete output of the program.
     - `parse`: reads the trials of one launch; raises `ParseError` if even the benchmark is unknown.
     - `launches`: splits a file into the outputs of single launches, in file order.
     - `starts`: returns the offsets in a text at which launches of the program begin. A file with
-      outputs of several programs is split there, and, without `launches`, a file with several
-      launches. Text before the first launch belongs to the first launch.
+      outputs of several programs is split at these offsets. Without `launches`, a file with several
+      launches is also split at these offsets. Text before the first launch belongs to the first
+      launch.
     - `started`: reads the start of the launch, if the output contains it; UTC by default.
     - `identity`: reads a text that no other launch's output contains, such as a process number, a
-      cookie or a time with the host; "" if there is none. Without this function the start is used.
+      cookie or a time with the host; "" without such a text. The start is then used instead.
     - `facts`: reads the facts of the platform from the output.
     - `commit`: reads the measured commit, if the output contains it.
     """

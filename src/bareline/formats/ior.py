@@ -42,7 +42,7 @@ _SUMMARY = re.compile(r"^Summary of all tests:$", re.MULTILINE)
 _FINISHED = re.compile(r"^Finished +: .*\d\n", re.MULTILINE)
 _OPTIONS_BEGIN = re.compile(r"^Options: *$", re.MULTILINE)
 _OLD = re.compile(r"^IOR-((?:2|3\.[01])\.\S+): ", re.MULTILINE)
-#: Files that were shorter than expected: IOR prints the amount that was really moved.
+#: If files were shorter than expected, IOR prints the amount that was really moved.
 _ACTUAL = re.compile(r"Using actual aggregate bytes moved *= *(\d{1,20})")
 #: Options of a test; one that is not listed belongs to the case.
 _SETTINGS = Settings(
@@ -53,7 +53,7 @@ _SETTINGS = Settings(
             *("Machine", "TestID", "StartTime", "Path", "FS", "Task offset", "remove file"),
         )
     ),
-    # The number of tasks is that of the ranks.
+    # The option with the number of tasks is the number of ranks.
     names={
         "ordering in a file": "order",
         "ordering inter file": "order_between_files",
@@ -75,7 +75,7 @@ _METRICS: Mapping[str, Metric] = {
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Return the trials of every test of a launch; a summary of all tests follows the last one."""
+    """Return the trials of every test of a launch; after the last test, IOR prints a summary."""
     tests = split_before(_TEST, text)
     if len(tests) > 1 and not _TEST.search(tests[0]):
         tests[:2] = [tests[0] + tests[1]]
@@ -217,9 +217,9 @@ def _samples(
 def _bandwidths(
     rows: Iterable[Mapping[str, str]], options: Mapping[str, str], text: str
 ) -> list[Rounded]:
-    """Return the bandwidth of each row in MiB/s, after a check with its time."""
+    """Return the bandwidth of each row in MiB/s, and check that it agrees with the row's time."""
     amounts = _amounts(options, text)
-    # Stonewalling ends a test before all is moved: only the summary has the real amount.
+    # Stonewalling ends a test before all data is moved; only the summary has the real amount.
     stonewalled = int(options.get("stonewallingTime", "0") or 0) > 0
     bandwidths: list[Rounded] = []
     for row in rows:
@@ -255,7 +255,7 @@ def _amounts(options: Mapping[str, str], text: str) -> list[Rounded]:
 
 
 def _agree(bandwidth: Rounded, time_s: Rounded, amounts: Iterable[Rounded]) -> bool:
-    """Whether a row's bandwidth in MiB/s and its time give one of the amounts."""
+    """Return whether a row's bandwidth in MiB/s times its time is one of the amounts."""
     moved_bytes = bandwidth.value * _MIB * time_s.value
     off_share = bandwidth.off_share + time_s.off_share + 1e-3
     return any(

@@ -41,7 +41,10 @@ class _Sum(JsonModel):
     end: Amount
 
     def check(self, subject: str) -> float:
-        """Return the rate in bit/s until the receiver's last byte; "seconds" ends before that."""
+        """Return the rate in bit/s until the receiver's last byte.
+
+        The rate must agree with the key "end". The time in "seconds" is shorter.
+        """
         check_quotient(self.bits_per_second, 8 * self.bytes, self.end, subject)
         return self.bits_per_second
 
@@ -97,12 +100,15 @@ class _Rate(JsonModel):
 
 
 class _Interval(JsonModel):
-    """An interval; only its sum is read, because iperf3 until 3.1 printed -nan for streams."""
+    """An interval.
+
+    Only the sum over streams is read, because iperf3 until 3.1 printed -nan for single streams.
+    """
 
     sum: _Rate
 
 
-#: Of the settings of a test; one that is not listed belongs to the case.
+#: Settings of a test. A setting that is not listed belongs to the case.
 _SETTINGS = Settings(
     labels=frozenset(("protocol", "interval", "fqrate")),
     defaults={
@@ -196,7 +202,7 @@ def _given(start: _Start) -> dict[str, Any]:
             given.setdefault(name, value)
     if given.get("bytes") or given.get("blocks"):
         given.pop("duration", None)
-    # The usual block of UDP is as long as the path allows.
+    # The default block of UDP depends on the MTU of the path, and is not a parameter.
     if given.get("protocol") == "UDP" and given.get("blksize") in _USUAL_DATAGRAMS:
         given.pop("blksize")
     return given

@@ -1,8 +1,9 @@
 """Identity of launches: whether an output belongs to a launch that was already imported.
 
-Two launches can have the same text: a program that prints one number of two digits often does. The
-content of an output decides (start, cookie, random addresses), then its file. If neither of them
-decides, both outputs are kept, with a caveat.
+Two launches can have the same text, for example if a program prints only one number of two digits.
+If the text contains a start, a cookie or random addresses, two outputs with this text are of one
+launch. Otherwise, the files of the outputs decide. If the files do not decide either, both outputs
+are kept, with a caveat.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class LaunchMark:
             return Sameness.OTHER
         if self.identity:
             return Sameness.SAME
-        # A file that is not known any more, because the raw output is gone, may be this one.
+        # A mark without a file (its raw output was removed) may be from this file.
         of_file = [mark for mark in others if mark.file in (self.file, "")]
         if any(mark.occurrence == self.occurrence for mark in of_file):
             return Sameness.SAME
@@ -59,7 +60,7 @@ class LaunchMark:
 
 
 def file_identity(path: str | Path) -> str:
-    """Return an identity of a file, independent of links, its path's form and compression."""
+    """Return a file's absolute path, without symbolic links and the suffix of a compression."""
     real = os.path.realpath(path)
     for suffix in PACKED_SUFFIXES:
         real = real.removesuffix(suffix)
@@ -81,7 +82,7 @@ def text_hash(launch: str) -> str:
 
 
 def doubt(files: Iterable[str]) -> str:
-    """Return the caveat of an output whose text another file also has."""
+    """Return the caveat of an output whose text is also in other files."""
     names = sorted({Path(file).name for file in files})
     listed = ", ".join(names[:3])
     if len(names) > 3:
@@ -89,5 +90,5 @@ def doubt(files: Iterable[str]) -> str:
     return f"{DOUBT} {listed}: a copy, or another launch with the same figures"
 
 
-#: The beginning of the caveat of such an output.
+#: The beginning of the caveat that `doubt` returns.
 DOUBT = "the same text as"

@@ -1,8 +1,8 @@
 """The reader of mpiP's report: time of a program, MPI's part, and time of each MPI function.
 
-The report has three significant digits. Its table of call sites lists each site for each rank. The
-reader adds up the sites of each function, as means over ranks, because the numbers of sites change
-with the program's code.
+The numbers in the report have three significant digits. Its table of call sites has a row for each
+site and rank. The reader returns one time for each function, the sum over its sites and the mean
+over ranks, because the numbers of the sites change with the program's code.
 
 References
 ----------
@@ -78,14 +78,14 @@ class _Site:
 
     @property
     def total_ms(self) -> Rounded:
-        """The time of all its calls together."""
+        """The time of all calls from the site together."""
         return Rounded(self.count * self.mean.value, self.count * self.mean.off)
 
 
 def _amount(text: str, where: str) -> Rounded:
     """Return a number of three significant digits, or of three decimals.
 
-    Raises ParseError: it is not a number.
+    Raises ParseError: the text is not such a number.
     """
     amount = Rounded.of(text, where)
     off = amount.off
@@ -246,8 +246,8 @@ def _whole_sites(
 ) -> list[_Site]:
     """Return the sum over ranks for each site.
 
-    Raises ParseError: a site is missing or damaged, or the sites' times do not add up to the
-    program's.
+    Raises ParseError: a site is missing or damaged, or the sum of the sites' times is not the
+    program's time in MPI.
     """
     rows = [_site(line) for line in sections[title] if _is_site(line)]
     sums = [row for row in rows if row.rank is None]
@@ -295,9 +295,11 @@ def _site(line: NumberedLine) -> _Site:
 
 
 def _check_sum(site: _Site, ranks: Sequence[_Site]) -> None:
-    """Check the sum of a site against its rows of ranks; a threshold may omit all these rows.
+    """Check that the row of a site for all ranks agrees with its rows for single ranks.
 
-    Raises ParseError: sum and rows contradict each other.
+    A threshold of mpiP may omit rows of single ranks; the times are then not compared.
+
+    Raises ParseError: the rows contradict each other.
     """
     if any(row.call != site.call for row in ranks):
         raise ParseError(f"the call site {site.number} has calls of two functions")

@@ -17,10 +17,12 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class OsuProgram:
-    """Properties of a benchmark: its name, its participants, and the end of its sizes.
+    """Properties of a benchmark.
 
-    `pairs`: whether the output has the number of pairs. `reduction`: whether the default datatype
-    is that of reductions.
+    - `ranks`: number of ranks of the benchmark; `UNKNOWN_RANKS` if the user chooses it.
+    - `largest_bytes`: the largest message size by default; None if unknown.
+    - `reduction`: whether the benchmark has the default datatype of reductions.
+    - `pairs`: whether the output contains the number of pairs.
     """
 
     name: str
@@ -103,7 +105,7 @@ def _test_of(title: re.Match[str]) -> str:
 
 
 def words_of(title: re.Match[str]) -> str:
-    """Return the measurement: ``MPI bandwidth``, ``MPI Allreduce``, ``MPI_Put latency``."""
+    """Return a title's measurement for a sentence, such as ``MPI bandwidth``, ``MPI Allreduce``."""
     test = _test_of(title)
     spoken = _SPOKEN.get(test, test.removesuffix(" Latency"))
     return f"MPI{title['function'] or ''} {spoken}"

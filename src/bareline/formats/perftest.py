@@ -1,7 +1,8 @@
 """The reader of perftest (``ib_write_bw``, ``ib_send_lat``, ...), 2.x to 6.x.
 
-A MB of perftest is 2^20 bytes, with the title MB or MiB; with ``--report_gbits`` perftest prints
-decimal gigabits. The message rate must agree with the bandwidth.
+A MB of perftest is 2^20 bytes, even in versions whose column title is MB instead of MiB. With
+``--report_gbits``, perftest prints decimal gigabits. The message rate must agree with the
+bandwidth.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _FACTS = {
     "net.rdma.device": re.compile(r"\bDevice +: (\S+)"),
     "net.rdma.link": re.compile(r"\bLink type +: (\S+)"),
 }
-#: A setting in the head; two of them share a line.
+#: A setting in the head; a line may contain two settings.
 _SETTING = re.compile(r"(?:^|\t)[ \t]*([A-Z][\w. *-]*?[\w*])[ \t]*: (\S+)", re.MULTILINE)
 _NO_SETTINGS = frozenset(("GID", "WARNING", "Note"))
 _SETTINGS = Settings(
@@ -90,7 +91,7 @@ _SETTINGS = Settings(
         "Post List": "post_list",
     },
 )
-#: The packet sequence number is random: no two launches have the same ones.
+#: Packet sequence numbers (PSN) are random, so that two launches have different numbers.
 _ADDRESS = re.compile(r"^ *(?:local|remote) address: .*PSN 0x\w+.*$", re.MULTILINE)
 _RULE = re.compile(r"-{20,}")
 
@@ -166,12 +167,15 @@ def _maker(title: re.Match[str], settings: Mapping[str, str]) -> partial[Reading
 
 
 def _identity(text: str) -> str:
-    """Return the addresses with the random packet sequence numbers."""
+    """Return the lines of addresses, which contain random packet sequence numbers."""
     return "\n".join(_ADDRESS.findall(text))
 
 
 def _column(title: str, titles: Sequence[str]) -> Column:
-    """Return a column's metric; with a duration, perftest prints the mean as only latency."""
+    """Return a column's metric; a mean without a median is a separate main metric.
+
+    In a test of fixed duration, perftest prints only the mean latency.
+    """
     if title == "t_avg[usec]" and "t_typical[usec]" not in titles:
         return ("latency_mean", LATENCY, 1e-6)
     return _COLUMNS[title]
@@ -192,7 +196,8 @@ def _params(title: re.Match[str], given: Mapping[str, str]) -> dict[str, Scalar]
         params["direction"] = "both"
     if title["posts"]:
         params["posts"] = "list"
-    # The usual MTU is that of the link; another one was asked for, or the network has jumbo frames.
+    # The usual MTU depends on the link type and is not a parameter. A different MTU is a parameter:
+    # the user requested it, or the network has jumbo frames.
     usual_mtu = "1024[B]" if given.get("Link type") == "Ethernet" else "4096[B]"
     numbers = {
         key: scalar(value.removesuffix("[B]"))
@@ -215,7 +220,10 @@ def _table(lines: Sequence[NumberedLine]) -> tuple[list[str], list[NumberedLine]
 
 
 def _value_columns(columns: Sequence[str], lines: Sequence[NumberedLine]) -> list[str]:
-    """Return the columns of values; with a duration, the peak is always 0.00 and is left out."""
+    """Return the columns of values, without a peak bandwidth that is 0.00 in every row.
+
+    In a test of fixed duration, perftest prints 0.00 as peak.
+    """
     titles = [title for title in columns if title not in _PLAIN]
     peak = next((title for title in titles if title.startswith("BW peak")), None)
     if peak is not None:
@@ -259,11 +267,15 @@ def _values(
 def _sharpened(
     values: Sequence[float], texts: Sequence[str], rates: Sequence[str], sizes: Sequence[int]
 ) -> list[float]:
-    """Return bandwidths in B/s, from the message rate if only this has three digits or more.
+    """Return bandwidths in B/s; some are computed from the message rate, which is more precise.
 
-    With two decimals, a small message's bandwidth on a slow fabric is printed as 0.00.
+    perftest prints bandwidths with two decimals, so that a small message's bandwidth on a slow
+    fabric may be 0.00. Such a bandwidth is replaced by the product of message rate and size, if
+    the rate has at least three digits.
 
-    - `texts`: the printed bandwidths. `rates`: the printed message rates in millions per second.
+    - `values`: the printed bandwidths in B/s.
+    - `texts`: the printed bandwidths as texts.
+    - `rates`: the printed message rates in millions per second, as texts.
     """
     sharpened = list(values)
     for row, rate in enumerate(rates):

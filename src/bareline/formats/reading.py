@@ -24,7 +24,7 @@ from bareline.vocabulary.model import (
 )
 from bareline.vocabulary.sanitize import cleaned, sanitized_name, short_name
 
-#: Number of ranks of a case whose output does not say it.
+#: Number of ranks of a case whose output does not contain the number.
 UNKNOWN_RANKS = 0
 
 LATENCY = Metric("s", "lower")
@@ -33,7 +33,7 @@ MESSAGE_RATE = Metric("op/s", "higher")
 OVERLAP = Metric("%", "higher")
 #: The metrics of a benchmark that failed before it printed its metrics.
 UNTOLD: Mapping[str, Metric] = MappingProxyType({"value": Metric("1", "none")})
-#: A time of which neither less nor more is better, such as that of the overlapped computation.
+#: A time for which neither less nor more is better, such as the time of overlapped computation.
 CONTEXT = Metric("s", "none", detail=True)
 
 
@@ -46,7 +46,7 @@ def as_detail(metric: Metric) -> Metric:
 Column = tuple[str, Metric, float]
 
 
-#: A table's headline is the first of these that it has.
+#: The main metric of a table is the first of these metrics that the table has.
 _HEADLINES = ("latency", "bandwidth", "latency_mean")
 
 
@@ -123,7 +123,7 @@ class Reading:
         return self.outcome.samples
 
     def case(self, ranks: int | None = None) -> Case:
-        """Return the case in which trials are compared.
+        """Return the case of the measurement; only trials of the same case are compared.
 
         - `ranks`: number of ranks, if the output does not contain it.
         """
@@ -132,7 +132,7 @@ class Reading:
         return Case(probe=self.probe, params=params, ranks=used_ranks, threads=self.threads)
 
     def declaration(self) -> dict[str, Any]:
-        """Return the declaration of the probe for an analysis, as in the header of a run."""
+        """Return the declaration of the probe, in the form in which a run stores declarations."""
         return {
             "layer": self.layer.value,
             "title": cleaned(self.title),

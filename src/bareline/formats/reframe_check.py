@@ -32,7 +32,11 @@ class PerformanceVariable:
 def performance_variable(
     value: float | None, unit: str | None, *, lower: bool, upper: bool
 ) -> PerformanceVariable:
-    """Return a performance variable; a reference bound only from below means more is better."""
+    """Return a performance variable; the bounds of its reference show the better direction.
+
+    - `lower`, `upper`: whether the reference has a lower or an upper bound. If it has only a lower
+      bound, a higher value is better; if it has only an upper bound, a lower value is better.
+    """
     better: Better | None = None
     if lower != upper:
         better = "higher" if lower else "lower"
@@ -45,7 +49,8 @@ class Check:
 
     - `name`: display name of the case, with its parameters: ``stream %threads=4``.
     - `where`: system, partition and environment: ``daint:gpu+gnu``.
-    - `phase`, `reason`: phase and reason of a failure, if the file contains them.
+    - `phase`: phase of ReFrame in which the case failed, if the file contains it.
+    - `reason`: reason of the failure, if the file contains it.
     """
 
     name: str

@@ -16,17 +16,20 @@ class Rounded:
 
     @classmethod
     def of(cls, text: str, where: str) -> Rounded:
-        """Read a number that is not negative; raises ParseError: it is not one."""
+        """Read a number that is not negative.
+
+        Raises ParseError: the text is not such a number.
+        """
         return cls(number(text, where), rounding(text))
 
     @property
     def low(self) -> float:
-        """The smallest number that is printed so."""
+        """The smallest number that rounding may have changed into the printed number."""
         return self.value - self.off
 
     @property
     def high(self) -> float:
-        """The largest number that is printed so."""
+        """The largest number that rounding may have changed into the printed number."""
         return self.value + self.off
 
     @property

@@ -22,7 +22,7 @@ class Settings:
     - `labels`: settings that do not change the measurement: paths, time stamps, hosts and names,
       frequency and form of the output.
     - `defaults`: default values; a setting with its default value is treated as not given.
-    - `names`: names of settings in the case, if they differ from the program's.
+    - `names`: names of settings in the case, if they differ from the program's names.
     """
 
     results: Set[str] = frozenset()

@@ -1,7 +1,7 @@
 """The reader of STREAM 5.x in C, with threads or MPI: best rates of four loops over arrays.
 
-A rate is the number of bytes that a loop moves by STREAM's count, divided by the loop's shortest
-time; a MB is 10^6 bytes. The case consists of the size of the arrays, the ranks and the threads.
+A rate is the number of bytes that STREAM counts for a loop, divided by the loop's shortest time; a
+MB is 10^6 bytes. The case consists of the size of the arrays, the ranks and the threads.
 
 References
 ----------

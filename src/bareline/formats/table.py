@@ -1,10 +1,12 @@
 """Printed tables, read by their column titles and checked for consistency.
 
-A row that lost or gained a column, a digit or a character is refused: every row must have as many
-columns as there are titles, end at the same position as all rows, and have the same number of
-decimals in each column. Lines of the launcher between the rows are ignored. If a reader gives a
-list for omissions, only the bad rows are left out. If most rows are bad, the table is refused,
-because the titles do not belong to the rows.
+A row that lost or gained a column, a digit or a character is bad. For this check, every row must
+have one cell for each title, all rows must end at the same position, and all cells of a column must
+have the same number of decimals. Lines of the launcher between the rows are ignored.
+
+By default, one bad row makes the table unreadable. If a reader passes a list for omissions, only
+the bad rows are left out. If most rows are bad, the titles do not belong to the rows, and the table
+is always unreadable.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from bareline.formats.damage import Omission
 from bareline.formats.ends import death_in
 from bareline.vocabulary.errors import ParseError
 
-#: Longer digits than any of these programs prints; also keeps ``int`` from refusing the text.
+#: More digits than any of these programs prints, but few enough for ``int``.
 _INTEGER = re.compile(r"0|[1-9]\d{0,14}")
 _NUMBER = re.compile(r"(0|[1-9]\d{0,14})(\.\d{1,15})?([eE][+-]?\d{1,2})?")
 _ROW_START = re.compile(r"[-+.]?\d")
@@ -28,7 +30,7 @@ _PADDED = re.compile(r"\S  +\S")
 #: Words that may be in a cell of a row; a row with any other word is a launcher's line.
 _CELL_WORDS = frozenset(("pass", "fail", "nan", "inf", "infinity"))
 _WORD = re.compile(r"[A-Za-z]{3,}")
-#: A line with nothing but such a number behind a table is the exit code of a command.
+#: Exit codes: a line below a table with only such a number is the exit code of a command.
 _EXIT_CODES = range(256)
 
 
@@ -81,8 +83,8 @@ class PrintedTable:
         - `decimals`: the number of decimals, if it is always the same; this also reveals decimal
           points that are lost in all rows.
 
-        Raises ParseError: a cell is not a number, or has another number of decimals than the other
-        cells.
+        Raises ParseError: a cell is not a number, or (with `uniform`) has more or fewer decimals
+        than `decimals` or, by default, than most cells.
         """
         texts = self.column(title)
         usual = decimals
@@ -213,9 +215,11 @@ def sieve(
     """Return the table without the rows that a check refuses.
 
     - `check`: gets a table of one row, and raises ParseError if the row is damaged.
-    - `left_out`: collects the refused rows; without this list, the first row's error is raised.
+    - `left_out`: collects the refused rows; without this list, the error of the first refused row
+      is raised.
 
-    Raises ParseError: at least half of the rows are refused; the message is the first row's.
+    Raises ParseError: at least half of the rows are refused. This is the error of the first refused
+    row.
     """
     good: list[int] = []
     bad: list[Omission] = []

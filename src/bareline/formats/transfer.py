@@ -22,12 +22,15 @@ METRICS: Mapping[str, Metric] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """A complete transfer; `udp` is whether it sent datagrams instead of a TCP stream.
+    """A complete transfer.
 
-    `printed` has the value of each metric, or None if the program does not print it:
-    retransmissions are only counted on Linux. `params` are the requested settings, `ignored` the
-    settings that do not belong to the case. Rates are in bit/s. The rate of a stream is its
-    received rate; the rate of an interval is the client's rate over all streams.
+    - `udp`: whether the transfer sent datagrams instead of a TCP stream.
+    - `printed`: the value of each metric, or None if the program does not print it. For example,
+      retransmissions are only counted on Linux.
+    - `params`: the requested settings.
+    - `ignored`: the settings that do not belong to the case.
+    - `stream_rates_bps`: the received rate of each stream in bit/s.
+    - `interval_rates_bps`: the client's rate over all streams in each interval, in bit/s.
     """
 
     udp: bool

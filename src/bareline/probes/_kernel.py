@@ -77,7 +77,7 @@ class Kernel(Probe[Any]):
 
     @abstractmethod
     def rank_rule(self, problem_class: str, ranks: int) -> str:
-        """Return the rule that a number of ranks violates; "" if it violates none."""
+        """Return the rule that a number of ranks violates; "" if the number is valid."""
 
     def parse(self, params: Any, output: Output) -> ProbeReading:
         report = read_report(output, *self.name.split("."))

@@ -41,7 +41,7 @@ def native(program: str, *words: str, mpi: bool = False, storage_bytes: int = 0)
 
 
 def options(params: object, *names: str) -> tuple[str, ...]:
-    """Return parameters as a program's options, without units: ``budget_s`` is ``--budget``."""
+    """Return parameters as a program's options; ``budget_s`` becomes ``--budget``, without unit."""
     words: list[str] = []
     for name in names:
         value = getattr(params, name)
@@ -55,7 +55,7 @@ def options(params: object, *names: str) -> tuple[str, ...]:
 
 
 def counted(**counts: int) -> tuple[str, ...]:
-    """Return numbers as one-letter options; a number of 0 leaves the choice to the program."""
+    """Return numbers as one-letter options; a 0 is left out, so that the program chooses."""
     words: list[str] = []
     for letter, count in counts.items():
         if count:
@@ -64,7 +64,7 @@ def counted(**counts: int) -> tuple[str, ...]:
 
 
 def spread_metrics(metric: str, unit: str, better: Better) -> dict[str, Metric]:
-    """Return the metrics of `spread_samples`."""
+    """Return the metrics of the samples that `spread_samples` yields."""
     details = {f"{metric}_{name}": Metric(unit, better, detail=True) for name in QUANTILES}
     return {metric: Metric(unit, better), **details}
 
@@ -84,7 +84,10 @@ class MeasuredPoint:
         return self._number(self.fields, name)
 
     def positive(self, name: str, quantile: str = "") -> float:
-        """Return a time or rate, or a quantile of it, which must be positive; see `number`."""
+        """Return a positive time or rate, or a positive quantile of its series.
+
+        Raises ParseError: the value is missing, not a number, zero or negative.
+        """
         value = self.quantile(name, quantile) if quantile else self.number(name)
         return positive(value, name, self)
 
@@ -104,7 +107,7 @@ class MeasuredPoint:
         return float(value)
 
     def sample(self, metric: str, value: float, caveats: tuple[str, ...] = ()) -> Sample:
-        """Return a sample at the point."""
+        """Return a sample of a metric at this point."""
         return Sample(metric, value, self.coordinates, caveats)
 
 
@@ -121,7 +124,7 @@ class Report:
 
     @property
     def point(self) -> MeasuredPoint:
-        """The point of an output with one point.
+        """The only point of the output.
 
         Raises ParseError: the output has another number of points.
         """
@@ -130,7 +133,7 @@ class Report:
         return self.points[0]
 
     def coordinates(self, name: str) -> list[Scalar | None]:
-        """Return a coordinate of all points; None where a point lacks it."""
+        """Return the coordinate of each point; None for a point without this coordinate."""
         return [point.coordinates.get(name) for point in self.points]
 
     def count(self, name: str) -> int:
@@ -180,8 +183,8 @@ def _same_value(printed: object, wanted: object) -> bool:
 def read_report(output: Output, program: str, benchmark: str) -> Report:
     """Return the content of a complete output of one of bareline's own programs.
 
-    Raises ParseError: the output is empty, truncated, damaged, of another program or benchmark, or
-    a point's result was not verified.
+    Raises ParseError: the output is empty, truncated or damaged, it is of another program or
+    benchmark, or the program did not verify the result of a point.
     """
     lines = output.stdout.splitlines()
     if not lines:
@@ -273,21 +276,21 @@ def spread_samples(
         yield Sample(f"{metric}_{name}", point.quantile(series, name), coordinates)
 
 
-#: Compiler flags are kept up to this length.
+#: Longer texts of compiler flags are truncated to this length.
 _MOST_FLAGS = 300
-#: Has OpenBLAS print its choice on standard error while it is loaded; nothing else changes.
+#: Makes OpenBLAS print its choice of kernels on standard error when it is loaded.
 TELL_KERNELS = ("OPENBLAS_VERBOSE", "2")
 _PRINTED = re.compile(r"^Core: (\w+)$", re.MULTILINE)
 
 
 def kernels_of_header(header: Mapping[str, Any]) -> dict[str, Scalar]:
-    """Return the fact of the used kernels from a program's header; empty if the header has none."""
+    """Return the BLAS kernels that a program's header names, as a fact; empty without kernels."""
     kernels = header.get("blas_kernels")
     return {BLAS_KERNELS: kernels} if isinstance(kernels, str) and kernels else {}
 
 
 def build_of_header(header: Mapping[str, Any]) -> dict[str, Scalar]:
-    """Return the facts of how a program was compiled; empty if its header has none."""
+    """Return a program's compilers and flags, as facts; empty if its header has none."""
     compiled = header.get("compiled")
     if not isinstance(compiled, dict):
         return {}
@@ -299,20 +302,22 @@ def build_of_header(header: Mapping[str, Any]) -> dict[str, Scalar]:
 
 
 def kernels_printed(output: Output) -> dict[str, Scalar]:
-    """Return the fact of the used kernels from a program that ran with `TELL_KERNELS`.
+    """Return the BLAS kernels that a program printed, as a fact; empty without kernels.
 
-    Different processes may use different kernels.
+    The program prints them if its environment contains `TELL_KERNELS`. The processes may use
+    different kernels.
     """
     kernels = sorted(set(_PRINTED.findall(output.stderr)))
     return {BLAS_KERNELS: ", ".join(kernels)} if kernels else {}
 
 
 class Nodebench(Probe[P]):
-    """The probe of a benchmark of nodebench, named by the part of the probe's name after its layer.
+    """The probe of a benchmark of nodebench; ``memory.stream`` runs the benchmark ``stream``.
 
-    - `options`: parameters that are options of the program, in order. The option for the layout's
-      threads follows ``mode``; with one thread, the mode decides their number.
-    - `repeated`: parameters that the header of the output must contain.
+    - `options`: parameters that are options of the program, in order. If the layout has more than
+      one thread, the option ``--threads`` follows the option ``mode``; otherwise, the mode decides
+      the number of threads.
+    - `repeated`: parameters that the program must repeat in the header of its output.
     """
 
     options: ClassVar[tuple[str, ...]] = ()
@@ -337,7 +342,7 @@ class Nodebench(Probe[P]):
         return self.name.partition(".")[2]
 
     def parse(self, params: P, output: Output) -> ProbeReading:
-        """Return the samples, the compiler's options, and the kernels of the BLAS, if any."""
+        """Return the samples, and as facts the compiler's flags and, if printed, BLAS kernels."""
         report = read_report(output, "nodebench", self.benchmark)
         report.check(params, *self.repeated)
         return ProbeReading(
@@ -349,7 +354,7 @@ class Nodebench(Probe[P]):
 
     @abstractmethod
     def samples(self, params: P, report: Report) -> Iterable[Sample]:
-        """Return the samples of a complete output that is of these parameters."""
+        """Return the samples of a complete output of a run with these parameters."""
 
     def caveats_of(self, report: Report) -> tuple[str, ...]:
         """Return the reasons to doubt all values of the output."""

@@ -2,8 +2,8 @@
 
 ``mpiplace`` is not a probe, because it measures nothing. It is launched in addition to the trials,
 so that libraries can print their choices without slowing down a trial. The patterns of these lines
-come from outputs of Open MPI 4.1, MPICH 4.0 and UCX 1.13, and for libfabric's providers in MPICH
-and Intel MPI from the documentation.
+were written from outputs of Open MPI 4.1, MPICH 4.0 and UCX 1.13. Only the pattern of libfabric's
+providers, which MPICH and Intel MPI print, was written from the documentation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from bareline.probes._native import MeasuredPoint, build_of_header, read_object,
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Output, Scalar
 
-#: Makes libraries print their choice; each reads its own variables and ignores the rest.
+#: Variables that make the libraries print their choices; each library ignores the variables of
+#: other libraries.
 _TELLING = (
     ("OMPI_MCA_pml_base_verbose", "10"),
     ("OMPI_MCA_mtl_base_verbose", "10"),
@@ -27,7 +28,7 @@ _TELLING = (
     ("MPIR_CVAR_DEBUG_SUMMARY", "1"),
     ("I_MPI_DEBUG", "5"),
 )
-#: The carriers of messages, by the part of a library that prints it.
+#: Patterns of the transports of messages, by the part of a library that prints them.
 _LISTS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
         "BTL": re.compile(r"mca: bml: Using (\w+) btl for send"),
@@ -37,7 +38,7 @@ _LISTS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     }
 )
 _SELF = re.compile(r"self\b")
-#: Carriers through the memory of a node, and through the kernel's TCP.
+#: Transports through the memory of a node, and through the kernel's TCP.
 _KINDS = {
     "shm": re.compile(r"(vader|sm|shm|sysv|posix|cma|knem|xpmem)\b"),
     "tcp": re.compile(r"(tcp|sockets)\b"),
@@ -58,10 +59,12 @@ class Rank:
     """The node, processors and memory domains of a rank.
 
     - `node`: number of the rank's node, which is the number of the first rank on the node.
-    - `cpus`, `packages`, `numa`: hardware threads that the rank may use, and the sockets and NUMA
-      domains of these threads.
-    - `cores`: number of cores of these threads; 0 if unknown.
-    - `machine_packages`, `machine_numa`: number of sockets and NUMA domains of the node.
+    - `cpus`: hardware threads that the rank may use.
+    - `packages`: sockets of these hardware threads.
+    - `numa`: NUMA domains of these hardware threads.
+    - `cores`: number of cores of these hardware threads; 0 if unknown.
+    - `machine_packages`: number of sockets of the node.
+    - `machine_numa`: number of NUMA domains of the node.
     """
 
     node: int
@@ -75,14 +78,15 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The observations of a job.
+    """The observations of a job of ``mpiplace``.
 
-    - `jobs`: number of separate MPI jobs; more than one if the library does not belong to the
-      launcher.
-    - `built_with`, `library`: title and version of the library that the program was compiled for,
-      and of the library that it ran with; "" if unknown.
+    - `jobs`: number of separate MPI jobs; more than one if the MPI library does not belong to the
+      launcher, so that each process runs as a job.
+    - `built_with`: title and version of the MPI library that the program was compiled for; "" if
+      unknown.
+    - `library`: title and version of the MPI library that the program ran with; "" if unknown.
     - `carriers`: the transports of messages, in the library's words: ``UCX tcp/eth0``.
-    - `compiled`: facts of how the program was compiled.
+    - `compiled`: compilers and flags of the program, as facts.
     """
 
     jobs: int

@@ -59,7 +59,7 @@ class Probe(ABC, Generic[P]):
     """A benchmark or application whose program bareline runs and whose output it reads.
 
     - `name`: layer and benchmark, e.g. ``mpi.allreduce``.
-    - `layer`: layer of the system that the probe measures, from processor to application.
+    - `layer`: layer of the system that the probe measures, for example the processor or MPI.
     - `title`: name of the main metric, as the subject of a sentence: "TCP throughput (nuttcp)".
     - `summary`: one line for ``bareline probes``.
     - `params`: frozen dataclass of parameters; every field has a default.
@@ -92,8 +92,8 @@ class Probe(ABC, Generic[P]):
     def parse(self, params: P, output: Output) -> ProbeReading | Iterable[Sample]:
         """Return the values in the output of a successful launch; pure, called once per output.
 
-        A probe for version 0.3 returns samples without a `ProbeReading`; its methods `caveats`,
-        `facts` and `arrays` are then also called.
+        A probe that was written for bareline 0.3 returns samples without a `ProbeReading`. In this
+        case, its methods `caveats`, `facts` and `arrays` are also called.
 
         Raises ParseError: the output differs from a successful one.
         """
@@ -101,7 +101,7 @@ class Probe(ABC, Generic[P]):
     def check_ranks(self, params: P, ranks: int, *, where: str | None = None) -> None:
         """Check that the benchmark can run with a number of ranks.
 
-        Raises ProbeError: it cannot; the hint names possible numbers.
+        Raises ProbeError: the benchmark cannot run with this number; the hint names valid numbers.
         """
         if ranks < self.min_ranks:
             raise ProbeError(
@@ -225,7 +225,7 @@ K = TypeVar("K", bound=Probe[Any])
 
 
 def declared(kind: type[K], name: str, **row: Any) -> K:
-    """Return the probe of a table row, which sets attributes that the probe class leaves open.
+    """Return the probe of a table row; the row sets the attributes that the class leaves open.
 
     Raises TypeError: the row has an attribute that the class lacks.
     """
@@ -278,7 +278,10 @@ def load_probes() -> Mapping[str, Probe[Any]]:
 
 
 def is_probe(name: str) -> bool:
-    """Return whether a probe has this name; of bareline's probes, only one layer is imported."""
+    """Return whether a probe has this name.
+
+    Without plug-ins, only the package of the name's first part is imported, to save time.
+    """
     if load_probes.cache_info().currsize or has_plugins(_PACKAGE):
         return name in load_probes()
     family = f"{_PACKAGE}.{name.partition('.')[0]}"

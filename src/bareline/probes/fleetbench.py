@@ -1,9 +1,9 @@
 """The probes of ``fleetbench``, which tests all nodes of a fleet in one job for bad nodes.
 
 All nodes compute and stream memory at the same time. Then pairs of nodes exchange messages in
-rounds, as in a round robin tournament: all pairs, or a sample. In a round, the pairs send short
-messages at the same time, but long messages one pair after the other, because pairs on the same
-switch would disturb each other.
+rounds, as in a round robin tournament: all pairs, or a sample. In a round, all pairs send short
+messages at the same time. Long messages are sent by one pair after the other, because pairs on the
+same switch would disturb each other.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 from bareline.vocabulary.nodeset import unfold
 
-#: Words that have the names of the nodes repeated in the output.
+#: Options with which the program repeats the names of the nodes in its output.
 NAMES = ("--names", "{nodes}")
 
 
 def read_fleet(output: Output, benchmark: str) -> tuple[Report, tuple[str, ...]]:
     """Return the content of a complete output, and the name of each rank's node.
 
-    Raises ParseError: the output is not complete and valid, or its names do not fit the ranks.
+    Raises ParseError: the output is incomplete or invalid, or it does not name the nodes.
     """
     report = read_report(output, "fleetbench", benchmark)
     hosts = report.header.get("hosts")
@@ -47,7 +47,12 @@ def read_fleet(output: Output, benchmark: str) -> tuple[Report, tuple[str, ...]]
 
 
 def _names(given: list[str], hosts: list[str]) -> tuple[str, ...]:
-    """Return the platform's node names in the order of the ranks, which the hosts' names show."""
+    """Return the platform's node names in the order of the ranks.
+
+    - `given`: the platform's node names in any order.
+    - `hosts`: the host name of each rank. If the node names are the host names, the host names
+      show the order.
+    """
     short = [host.partition(".")[0] for host in hosts]
     by_host = {name.partition(".")[0]: name for name in given}
     if len(given) != len(hosts):
@@ -58,9 +63,11 @@ def _names(given: list[str], hosts: list[str]) -> tuple[str, ...]:
 
 
 def node_of(point: MeasuredPoint, key: str, names: tuple[str, ...]) -> str:
-    """Return the name of the node whose rank a point contains.
+    """Return the name of the node on which the rank of a point runs.
 
-    Raises ParseError: there is no such rank.
+    - `key`: the coordinate of the point that contains the rank.
+
+    Raises ParseError: the job has no such rank.
     """
     rank = point.coordinates.get(key)
     if not isinstance(rank, int) or isinstance(rank, bool) or not 0 <= rank < len(names):
@@ -72,8 +79,8 @@ def node_of(point: MeasuredPoint, key: str, names: tuple[str, ...]) -> str:
 class NodeParams:
     """Parameters of the computation on every node.
 
-    - `duration_s`: how long all cores of a node compute: long enough to reach limits of power or
-      heat.
+    - `duration_s`: time for which all cores of a node compute. It should be long enough to reach
+      limits of power or heat.
     """
 
     duration_s: Annotated[float, Field(gt=0, le=600)] = 0.5
@@ -83,7 +90,7 @@ class NodeParams:
 class NodeMemoryParams(NodeParams):
     """Parameters of the memory streams of every node.
 
-    - `duration_s`: how long all cores of a node stream.
+    - `duration_s`: time for which all cores of a node stream.
     - `array_bytes`: size of each of a node's three arrays, which together should be much larger
       than its caches.
     """
@@ -92,10 +99,7 @@ class NodeMemoryParams(NodeParams):
 
 
 class EachNode(Probe[Any]):
-    """The probe of sustained work on all cores of every node.
-
-    Its parameters are options of the program.
-    """
+    """The probe of sustained work on all cores of every node."""
 
     benchmark: ClassVar[str]
 
@@ -117,8 +121,8 @@ class EachNode(Probe[Any]):
 class PairParams:
     """Parameters of the measurement between pairs of nodes.
 
-    - `pairs`: "all", "sampled" (at distances of powers of two: 2 log2 N rounds), or "auto": all for
-      up to 32 nodes, sampled for more nodes.
+    - `pairs`: "all" pairs; "sampled", the pairs whose numbers differ by a power of two, in 2 log2 N
+      rounds for N nodes; or "auto", which is "all" for up to 32 nodes and "sampled" for more nodes.
     - `together`: whether the pairs of a round also send long messages at the same time, which shows
       the loss of a switch under load.
     - `size_bytes`: size of a long message, which both ends send at the same time.
@@ -134,7 +138,7 @@ class PairParams:
 
 
 class EachPair(Probe[PairParams]):
-    """The probe of 8 byte latency and of bandwidth in each direction, between nodes of a fleet."""
+    """The probe of 8-byte latency, and of bandwidth per direction, between a fleet's nodes."""
 
     name: ClassVar[str] = "mpi.each_pair"
     layer: ClassVar[Layer] = Layer.MPI

@@ -26,7 +26,7 @@ class NullParams:
     - `spread`: relative spread; 0 gives a constant.
     - `shape`: family of the distribution.
     - `points`: number of points in a trial, each with the same distribution.
-    - `drift`: relative growth per trial of the run, as on a machine that warms up.
+    - `drift`: relative growth of the times from trial to trial, as on a machine that warms up.
     """
 
     median_s: Annotated[float, Field(gt=0)] = 1e-3

@@ -110,7 +110,7 @@ class _SpooledLaunch:
 
 @dataclass(frozen=True, slots=True)
 class _SpooledTrial:
-    """A trial in the form of the file: with the name of its importer, and its launch's position."""
+    """A trial in the temporary file, with its importer's name and the position of its launch."""
 
     file: Path
     importer: str
@@ -131,7 +131,7 @@ class _SpooledTrial:
         )
 
     def restored(self, launch: str) -> FoundTrial:
-        """Return the trial in its original form."""
+        """Return the trial as `Spool.add` received it."""
         importer = load_importers()[self.importer]
         return FoundTrial(
             self.file, importer, launch, self.imported, self.first_line, self.occurrence
@@ -150,7 +150,7 @@ def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
 def join_declaration(
     probes: dict[str, Mapping[str, Any]], probe: str, new: Mapping[str, Any]
 ) -> None:
-    """Add the declaration of a trial; outputs of one program may have different columns."""
+    """Add the metrics that a trial declares to its probe; outputs may have different columns."""
     old = probes.get(probe, new)
     if old["metrics"].keys() == UNTOLD.keys():
         old = new

@@ -1,4 +1,4 @@
-"""The state of a run: trials planned, measured, failed and left, and its open questions."""
+"""The state of a run: its planned, measured, failed and remaining trials, and open questions."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _by_platform(run: Run, plan: Sequence[Trial], records: Mapping[int, Record])
 
 
 def shortfall(run: Run, blocks: int) -> str:
-    """Describe how many blocks a run had, and the questions that are undecided on each platform."""
+    """Return a text: the blocks before the time budget ended a run, and its undecided questions."""
     study = study_of(run)
     ended = f"the time budget of {study.budget_s:g} s ended the run after {blocks} of "
     return f"{ended}{study.launches} blocks{_open(run)}"
@@ -177,7 +177,7 @@ def _open(run: Run) -> str:
 
 
 def end_remarks(run: Run) -> list[str]:
-    """Return remarks on the number of disturbed trials and on the launches that rows lack."""
+    """Return remarks on disturbed trials, and on launches that are missing for a verdict."""
     from bareline.analysis.numbers.disturbance import disturbed_trials
     from bareline.analysis.numbers.records import read_runs
     from bareline.analysis.words.disturbance import disturbed_words

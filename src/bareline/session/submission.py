@@ -80,7 +80,7 @@ class SubmissionRequest:
     - `chain`: the number of jobs; each job continues where the job before it ended.
     - `measuring`: options of `continue` in each job.
 
-    Raises UsageError: the chain is longer than any sensible one.
+    Raises UsageError: the chain has more than 100 jobs.
     """
 
     system: str
@@ -107,7 +107,7 @@ class SubmissionRequest:
         )
 
     def script(self, folder: Path, mark: str) -> str:
-        """Return the script of every job of a run directory."""
+        """Return the script that each job of a run executes; `mark`: the ID of the run."""
         # -P: the job begins in the user's folder, where a queue.py could replace Python's.
         command = [sys.executable, "-P", "-m", "bareline", "continue", *self.measuring]
         command.append(str(folder.resolve()))
@@ -128,7 +128,10 @@ class SubmissionRequest:
 
 
 def inheriting(specs: Sequence[PlatformSpec]) -> tuple[list[PlatformSpec], SlurmOptions | None]:
-    """Return Slurm platforms that use bareline's own job, and the options of the largest one."""
+    """Let Slurm platforms use the nodes of the job in which bareline itself runs.
+
+    Returns all platforms, and the options of the Slurm platform that requests most nodes, or None.
+    """
     slurm_options = [spec.options for spec in specs if isinstance(spec.options, SlurmOptions)]
     changed = []
     for spec in specs:
@@ -142,9 +145,9 @@ def inheriting(specs: Sequence[PlatformSpec]) -> tuple[list[PlatformSpec], Slurm
 def fit(
     order: SubmissionRequest, specs: Sequence[PlatformSpec], largest: SlurmOptions | None
 ) -> SubmissionRequest:
-    """Return the order with the nodes of its largest platform in the job, if a platform names them.
+    """Return the request for a job with as many nodes as the largest platform needs.
 
-    Raises UsageError: the batch system is unknown, or a platform needs another one.
+    Raises UsageError: the batch system is unknown, or a platform needs another batch system.
     """
     find_system(order.system)
     jobs = [spec.options.nodes for spec in specs if isinstance(spec.options, JobOptions)]
@@ -161,7 +164,7 @@ def fit(
 
 
 def submit(run: Run, order: SubmissionRequest) -> Submission:
-    """Submit a run's jobs; raises PlatformError: a job is refused, and earlier jobs remain."""
+    """Submit a run's jobs; raises PlatformError: a job is refused (earlier jobs stay submitted)."""
     path = run.path.resolve() / _SCRIPT
     replace_file(path, order.script(run.path, run.id), within=run.path.resolve())
     made = Submission(str(run.path), order.system, (), tuple(order.command(run.path)))
@@ -177,7 +180,7 @@ def submit(run: Run, order: SubmissionRequest) -> Submission:
 
 
 def submission_of(run: Run) -> Submission | None:
-    """Return the jobs that measure a run; None without a submission or with an invalid record."""
+    """Return the jobs that measure a run; None if the run has no valid record of a submission."""
     try:
         stored = json.loads(read_bounded(run.path / _RECORD, 1 << 16, within=run.path))
         # Runs of earlier versions name one job.
@@ -191,7 +194,7 @@ def submission_of(run: Run) -> Submission | None:
 
 
 def states_of(submission: Submission) -> list[JobStanding]:
-    """Return the state of each job from the batch system; unknown if it gives none."""
+    """Return the state of each job; unknown if the batch system does not give it."""
     states = []
     for job in submission.jobs:
         try:
@@ -206,7 +209,7 @@ _LOG_TAIL_BYTES = 4096
 
 
 def last_words(run: Run) -> str:
-    """Return the last line that the jobs of a run printed, with its file; "" without any.
+    """Return the last line in the log of a run's jobs, with the path of the log; "" if empty.
 
     A job that ends before bareline starts, for example because its node has no Python, leaves no
     record. Only its log contains the reason.
@@ -228,8 +231,8 @@ def see_to_jobs(run: Run) -> list[str]:
 
     Returns messages on jobs that still wait, and how to cancel them.
 
-    Raises UsageError: a job measures the run now. A lock does not show this on the file systems of
-        all clusters.
+    Raises UsageError: a job measures the run now. The lock of the run is not enough, because some
+        file systems of clusters do not support locks between nodes.
     """
     submission = submission_of(run)
     if submission is None or runs_in_job(run):
@@ -253,7 +256,7 @@ def see_to_jobs(run: Run) -> list[str]:
 
 
 def runs_in_job(run: Run) -> bool:
-    """Whether this process measures a run in one of the run's own jobs."""
+    """Whether this process runs in a job that was submitted for a run."""
     return os.environ.get(_INSIDE) == run.id
 
 

@@ -13,7 +13,7 @@ class TrialCounts:
     - `saved`: trials that adaptive stopping made unnecessary.
     - `not_run`: trials that did not fit into the time budget.
     - `on`: the platforms that have records.
-    - `blocks_had`: blocks begun before the time budget ended the run, if it did.
+    - `blocks_had`: the number of blocks before the time budget ended the run; None if it did not.
     """
 
     planned: int

@@ -1,9 +1,10 @@
 """Add platforms to a run: variants of its only platform, and the negative control.
 
 The variants of a study (``[variant.NAME]``), and the two builds of ``--build-a`` and ``--build-b``,
-differ only in the keys that they set: the program or folder in place of ``{build}``, the words of
-``{command}``, an option of the platform's type such as the MPI library, variables. Like all
-platforms they share every block, so that the machine's noise affects each of them in the same way.
+differ only in the keys that they set. A key can set the program or folder for ``{build}``, the
+words for ``{command}``, environment variables, or an option of the platform's type, such as the MPI
+library. All variants run in every block, as platforms do, so that the machine's noise affects each
+of them in the same way.
 
 The control is the baseline under another name. It is planned, started, booted and measured like any
 other platform, in the same blocks. A difference between the two cannot come from the platform: the
@@ -34,7 +35,7 @@ _SETTING = re.compile(r"([a-z_]+)(?:\.([A-Za-z_][A-Za-z0-9_]*))?=(.*)", re.DOTAL
 
 @dataclass(frozen=True, slots=True)
 class StudyVariant:
-    """A study and its platforms as they are run.
+    """A study and its platforms after variants or a control were added.
 
     - `name`: the name of the control, or "".
     - `note`: a remark for the user, or "".
@@ -51,11 +52,11 @@ def with_variants(
 ) -> StudyVariant:
     """Return a study in which its variants, if there are any, replace the platform.
 
-    - `a`, `b`: ``--build-a`` and ``--build-b``: a path, or ``KEY=VALUE`` of a platform file. They
-      replace the study's own variants.
+    - `a`, `b`: the values of ``--build-a`` and ``--build-b``, which replace the study's variants:
+      paths, or settings ``KEY=VALUE`` as in a platform file.
 
-    Raises UsageError: only one build is given, there is more than one platform or a role, or no
-        program of the study runs the build that differs.
+    Raises UsageError: only one build or variant is given, the study has roles or several platforms,
+        or no command of the study contains ``{build}``.
     Raises PlatformError: a key is not an option of the platform's type.
     """
     if a or b:
@@ -174,7 +175,7 @@ def _title(base: PlatformSpec, settings: Mapping[str, Any]) -> str:
 
 
 def _varied(base: PlatformSpec, name: str, settings: Mapping[str, Any]) -> PlatformSpec:
-    """Return the platform with some keys replaced; variables are added to the platform's own."""
+    """Return the platform with some keys replaced; environment variables are added to its own."""
     table = {**base.to_dict(), **settings}
     variables = settings.get("environment")
     if isinstance(variables, Mapping):
@@ -194,10 +195,10 @@ def _asks(study: Study, platforms: Sequence[PlatformSpec]) -> bool:
 def with_control(
     study: Study, platforms: Sequence[PlatformSpec], baseline: str, asked: bool | None
 ) -> StudyVariant:
-    """Return a study and its platforms, on request with the baseline under a second name.
+    """Return a study and its platforms; on request, the control is one of the platforms.
 
-    - `asked`: the option of the command line. None: the study decides; a run of one platform then
-      has no control, which would double the price of a run that compares nothing.
+    - `asked`: the option of the command line. With None, the study decides, but a run of one
+      platform has no control: it compares nothing, and would take twice as long.
     """
     wanted = asked
     if asked is None:

@@ -75,8 +75,9 @@ class Caveat:
 
     - `code`: a key of `CAVEATS`, a code that has a detail or a number, or `IN_WORDS`.
     - `detail`: the part that the code does not imply: both layouts, the reason, the words.
-    - `some`, `trials`: the number of trials with the caveat, and of all trials; 0 and 0 mean all
-      trials. A mere count has only `some`.
+    - `some`: the number of trials with the caveat.
+    - `trials`: the number of all trials. If both numbers are 0, all trials have the caveat. If only
+      this number is 0, the caveat is a count, such as the number of failed trials.
     """
 
     code: str
@@ -130,7 +131,7 @@ class Caveat:
 
     @property
     def for_most(self) -> bool:
-        """Whether so many trials have the caveat that it applies to their common value."""
+        """Whether at least half of the trials have the caveat; it then applies to their value."""
         return self.share >= MOST_TRIALS
 
     @property
@@ -142,7 +143,7 @@ class Caveat:
 
     @property
     def brief(self) -> str:
-        """A few words for a sentence that must mention the caveat; empty if no sentence must."""
+        """A few words for a sentence about the number; empty if sentences may omit the caveat."""
         if self.code == OTHER_LAYOUT:
             return self.detail
         if self.code in (NOT_VERIFIED, OTHER_BUILD, *_NOT_AS_ASKED) or self.code in _WITH_NUMBER:
@@ -178,7 +179,7 @@ def widest(caveats: Iterable[Caveat]) -> tuple[Caveat, ...]:
 
 
 def briefs(caveats: Iterable[Caveat]) -> dict[str, set[Caveat]]:
-    """Return caveats by their brief words, without those that a sentence may leave out."""
+    """Return caveats by their brief words; caveats without brief words are left out."""
     alike: dict[tuple[str, str], set[Caveat]] = {}
     for caveat in dict.fromkeys(caveats):
         if caveat.brief:
@@ -196,7 +197,7 @@ def _most(alike: set[Caveat]) -> str:
 
 
 def steps(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
-    """Return the next step of each caveat, once for each kind."""
+    """Return the next step of each caveat; "" if an earlier caveat has the same kind."""
     next_steps: dict[Caveat, str] = {}
     kinds: set[tuple[str, str]] = set()
     for caveat in dict.fromkeys(caveats):

@@ -21,7 +21,8 @@ class Collective:
     - `name`: the function's name without ``MPI_`` and in lower case, as in OSU's program names.
     - `osu`: the name in the titles of OSU's outputs; empty if IMB and OSU have no program for it.
     - `summary`: the description of the function's probe; a function without a summary has no probe.
-    - `curve`: the measured function whose times represent this one; empty for itself.
+    - `curve`: the measured function whose times are used for this function; empty if this function
+      is measured itself.
     - `per_peer`: the function's size is the amount that a rank sends to all ranks, and the curve's
       size is the amount for each rank.
     - `anew`: the simulated cluster implements the function itself, because SimGrid's algorithm

@@ -1,8 +1,8 @@
 """Read structured files from unknown authors (JSON, YAML, TOML, lines) within bounds.
 
-This module opens no file. A document that exceeds its bounds is refused before its values are
-created: deep nesting, aliases that multiply, numbers of thousands of digits. Control characters of
-a terminal and lone surrogates are replaced. Each error names the line or the key.
+This module opens no file. A document that exceeds its bounds (deep nesting, aliases that multiply,
+numbers of thousands of digits) is refused before its values are created. Control characters of a
+terminal and lone surrogates are replaced. Each error names the line or the key.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def json_decoder(
 ) -> json.JSONDecoder:
     """Return a decoder that raises a DocumentError for long numbers and keys with two values.
 
-    - `text`: the document, in which the line of a long number is found.
-    - `pairs`: makes an object from its keys and values, if two values of a key are permitted.
+    - `text`: the document, from which an error about a long number gets its line.
+    - `pairs`: creates an object from its keys and values; necessary if a key may have two values.
     """
 
     def whole(digits: str) -> int:
@@ -162,7 +162,7 @@ def parse_yaml(data: bytes | str, bounds: DocumentLimits = YAML) -> Any:
     Raises
     ------
     DocumentError
-        The document is damaged, exceeds its bounds, has its own tag, or an alias in its own anchor.
+        The document is damaged, exceeds its bounds, or has an unknown tag or an endless alias.
     ImportError
         PyYAML is not installed.
     """
@@ -195,7 +195,7 @@ def parse_yaml(data: bytes | str, bounds: DocumentLimits = YAML) -> Any:
 
 @dataclass(slots=True)
 class _Open:
-    """A list or table whose end has not been read; `values` counts the values inside it."""
+    """A list or table whose end has not been read; `values` counts it and the values inside it."""
 
     anchor: str | None
     values: int = 1
@@ -203,7 +203,7 @@ class _Open:
 
 @dataclass(slots=True)
 class _EventCount:
-    """The number of values in a YAML document, counted by its events before values are created."""
+    """Counts the values of a YAML document by its events, before the values are created."""
 
     bounds: DocumentLimits
     aliases: int = 0

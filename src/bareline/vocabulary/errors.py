@@ -79,11 +79,11 @@ class PlatformError(BarelineError):
 
 
 class NotNow(PlatformError):
-    """A platform cannot be acquired now, and may be later: a host is silent, a queue is long."""
+    """A platform cannot be acquired now, but perhaps later, for example if a queue is long."""
 
 
 class TimeUp(PlatformError):
-    """The batch job of this run ends; the remaining trials wait for another, and none failed."""
+    """The batch job of this run ends; the remaining trials did not fail and can run later."""
 
 
 class ToolMissing(PlatformError):
@@ -97,11 +97,11 @@ class BuildError(PlatformError):
 
 
 class PluginError(BarelineError):
-    """An installed package brings something that cannot be loaded, or whose name is taken."""
+    """A plug-in of an installed package cannot be loaded, or its name is already used."""
 
 
 class ProbeError(BarelineError):
-    """A probe was given parameters it cannot take."""
+    """The parameters that a study or a user gives are not valid for a probe."""
 
 
 class ParseError(BarelineError):
@@ -109,11 +109,11 @@ class ParseError(BarelineError):
 
 
 class OutOfTime(ParseError):
-    """A program ended well, but its time budget was too short for any point."""
+    """A program ended without an error, but its time budget was too short to measure a point."""
 
 
 class ImportRefused(BarelineError):
-    """A file to import cannot be read, or is of no known format."""
+    """A file to import cannot be read, or its format is unknown."""
 
 
 class StoreError(BarelineError):
@@ -121,11 +121,11 @@ class StoreError(BarelineError):
 
 
 class OtherMachine(StoreError):
-    """A run would continue on another machine than before."""
+    """A run would continue on a machine that differs from the machine of its earlier trials."""
 
 
 class Stopped(BarelineError):
-    """A run ended before its plan, because its user limited the number of failures."""
+    """A run ended before its plan, because a program failed too often on every platform."""
 
 
 class LimitReached(BarelineError):
@@ -137,8 +137,8 @@ class ReportError(BarelineError):
 
 
 class ProfileError(BarelineError):
-    """A profile cannot be made or read, or is not whole."""
+    """A profile cannot be made or read, or is incomplete."""
 
 
 class AnalysisError(BarelineError):
-    """A comparison or report was asked of records that cannot give it."""
+    """The records do not permit the requested comparison, prediction or report."""

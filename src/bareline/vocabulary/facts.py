@@ -30,7 +30,7 @@ class FactGroup(StrEnum):
 
 
 class Kind(StrEnum):
-    """The conclusion that a differing fact permits about two platforms.
+    """The conclusion from a fact that differs between two platforms.
 
     A characteristic that differs is a difference between the platforms. An identity (a host name, a
     device name) differs without any meaning. A volatile fact changes from minute to minute.
@@ -77,7 +77,7 @@ NO_FLAGS = "none"
 def unlike_builds(facts: Mapping[str, Scalar], others: Mapping[str, Scalar]) -> str:
     """Return how the compilation of bareline's own programs differs between two platforms.
 
-    Empty if it does not differ, or if a platform's facts do not show it.
+    The result is empty if it does not differ, or if a platform has no facts about it.
     """
     flags = NATIVE_FACTS[-1]
     if not facts.get(flags) or not others.get(flags):
@@ -161,7 +161,10 @@ def key_of_nodes(nodes: Iterable[int], key: str) -> str:
 
 
 def split_nodes(key: str) -> tuple[str, str]:
-    """Split ``node[1-3,7].net.mtu`` into ``1-3,7`` and the rest; the first is "" for node 0."""
+    """Split ``node[1-3,7].net.mtu`` into ``1-3,7`` and the rest; the first part may be "".
+
+    It is "" in a key without node numbers, such as ``net.mtu``, which is a fact of node 0.
+    """
     match = _NODE_KEY.fullmatch(key)
     return (match[1], match[2]) if match else ("", key)
 
@@ -177,7 +180,7 @@ def source_fact(probe: str, name: str) -> str:
 
 @cache
 def describe(key: str) -> FactKey:
-    """Return the label and format of a fact; for an unknown key, by its first word and suffix."""
+    """Return the label and format of a fact; for an unknown key, derive them from the key."""
     nodes, plain = split_nodes(key)
     if nodes:
         fact = describe(plain)
@@ -230,7 +233,7 @@ def positive_number(facts: Mapping[str, Scalar], key: str) -> float | None:
 def same_value(left: Scalar | None, right: Scalar | None) -> bool:
     """Return whether two values agree; measured values agree within 1/1000.
 
-    The kernel measures frequencies at each boot.
+    For example, the kernel measures a frequency again at each boot.
     """
     if isinstance(left, float) and isinstance(right, float):
         return math.isclose(left, right, rel_tol=1e-3)

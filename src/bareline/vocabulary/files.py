@@ -1,7 +1,8 @@
 """Read and replace files from any source: only regular files, within bounds.
 
-A link to ``/dev/zero`` has no end, a fifo has no writer, and a sparse file of a terabyte costs
-nothing. A link with the name of an output, or of an unfinished output, would redirect the output.
+A file of another user may be a trap: a link to ``/dev/zero`` has no end, a fifo may wait for a
+writer forever, and a sparse file of a terabyte needs no space. A link with the name of an output,
+or of an unfinished output, would redirect the output.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def step_to_write(error: OSError, option: str = "--out") -> str:
 def stands(path: Path, *, folder: bool = False) -> bool:
     """Whether a file or (with `folder`) a folder exists.
 
-    Also true if the path may not be read: reading it then gives the reason.
+    Return False also if permissions hide the path; an attempt to open it then gives the reason.
     """
     try:
         return path.is_dir() if folder else path.exists()
@@ -64,9 +65,9 @@ def stands(path: Path, *, folder: bool = False) -> bool:
 
 
 def sync_folder(folder: Path | str, *, above: int | None = None) -> None:
-    """Make the names in a folder survive a power failure.
+    """Write the names in a folder to the disk, so that they survive a power failure.
 
-    - `above`: the descriptor of an open folder above it.
+    - `above`: the descriptor of an open folder, to which the path of the folder is relative.
     """
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=above)
     try:
@@ -113,10 +114,10 @@ def replacing(
 ) -> Iterator[BinaryIO]:
     """Yield a file to write to, which then replaces `path` as a whole, or not at all.
 
-    The file gets a new name in the folder of `path`, and is renamed at the end. An existing regular
-    file at `path` is replaced; anything else there is refused, so that nothing is written through a
-    link or into a pipe or device. The folder is opened once: a link that replaces the folder later
-    has no effect.
+    The file gets a temporary name in the folder of `path`, and is renamed at the end. An existing
+    regular file at `path` is replaced. A link, pipe or device at `path` is refused, so that nothing
+    is written through it. The folder is opened only once, so that a link that replaces the folder
+    later has no effect.
 
     Parameters
     ----------
@@ -124,12 +125,13 @@ def replacing(
         The file to write. Unfinished parts of it that a killed process left are removed, except in
         a run: see `remove_parts`.
     within
-        No folder on the way from this one to `path` may be a symbolic link. The file belongs to
-        the owner of its folder even if root writes it.
+        A folder above `path`. No folder between this folder and `path` may be a symbolic link. The
+        file belongs to the owner of its folder even if root writes it.
     mode
         Permissions, without those that the umask removes.
     durable
-        Whether to wait for the disk. Not needed if a lost file can simply be made again.
+        Whether to wait until the file is on the disk. This is unnecessary for a file that can be
+        made again.
 
     Raises
     ------
@@ -219,14 +221,14 @@ def remove_parts(folder: Path) -> None:
 
 
 def is_part(name: str) -> bool:
-    """Whether a name is that of a file which `replacing` has not finished."""
+    """Whether a name is the name of a file that `replacing` has not finished."""
     return _PART.fullmatch(name) is not None
 
 
 def _remove_parts(folder: int, stem: str | None) -> None:
     """Remove the unfinished files in a folder that no process is writing.
 
-    - `stem`: remove only the unfinished files with this name.
+    - `stem`: remove only unfinished files of outputs whose name begins with this text; None: all.
     """
     with suppress(OSError):
         for path in Path(f"/proc/self/fd/{folder}").iterdir():
@@ -261,7 +263,7 @@ def open_regular(path: Path, *, within: Path | None = None) -> BinaryIO:
 
 
 def _inner_folder(path: Path, within: Path) -> int:
-    """Open the folder of `path` with no symbolic link on the way from `within`; raises OSError."""
+    """Open the folder of `path`; raises OSError: a folder below `within` is a symbolic link."""
     parts = path.relative_to(within).parts
     if ".." in parts:
         raise NotRegular(f"the path is outside of the folder {within}", path)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 def with_nulls(value: object, nulls: list[str], place: str = "") -> object:
     """Return a value for JSON in which numbers that are not finite are None.
 
-    - `nulls`: receives the place and the number of each, as ``[3].ratio = inf``.
+    - `nulls`: receives a text for each such number, e.g. ``[3].ratio = inf``.
     """
     if isinstance(value, float):
         if math.isfinite(value):

@@ -1,7 +1,7 @@
 """The instruction sets of numerical code: one table for facts, causes and probes.
 
-The native programs choose among their own variants (``native/harness/InstructionSets.cmake``,
-``native/common/bl_peak.c``); they name these sets.
+The native programs choose among variants that use the names of these sets
+(``native/harness/InstructionSets.cmake``, ``native/common/bl_peak.c``).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ class InstructionSet:
 
     - `name`: bareline's name; the fact is ``cpu.flags.<name>``.
     - `flag`: the kernel's name in /proc/cpuinfo.
-    - `family`: only the widest set of a family is named; "" if the set does not belong to a family.
-    - `operations`: double-precision operations of one instruction; 0 if there is no such
-      instruction.
+    - `family`: the name for `widest`; "" if the set is never the widest set of a processor.
+    - `operations`: double-precision operations of one vector instruction; 0 if the set has no such
+      instruction, or vectors without a fixed length.
     """
 
     name: str
@@ -56,7 +56,7 @@ INSTRUCTION_SETS = (*X86_SETS, *ARM_SETS)
 
 
 def widest(sets: Iterable[str]) -> str:
-    """Return the name of the widest family among `sets`; empty if no set in it is known."""
+    """Return the name of the widest family among `sets`; empty if no set has a family."""
     names = set(sets)
     families = [row.family for row in INSTRUCTION_SETS if row.family and row.name in names]
     return families[-1] if families else ""
@@ -67,7 +67,7 @@ class KernelSet:
     """An instruction set for which the native programs have a variant.
 
     - `name`: the value of ``BARELINE_INSTRUCTION_SET``.
-    - `flags`: the processor flags that the set needs, by the kernel's names.
+    - `flags`: the processor flags that the set needs, with their names in /proc/cpuinfo.
     - `openblas`: the processor whose kernels OpenBLAS then uses, for ``OPENBLAS_CORETYPE``.
     """
 
@@ -87,7 +87,7 @@ KERNEL_SETS = (
 
 
 def kernel_set(flags: Collection[str]) -> KernelSet:
-    """Return the widest set that a processor with these flags of the kernel can run."""
+    """Return the widest set that a processor with these flags of /proc/cpuinfo can run."""
     return next(row for row in KERNEL_SETS if row.flags <= set(flags))
 
 

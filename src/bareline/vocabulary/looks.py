@@ -49,7 +49,7 @@ class PlannedLook(TypedDict):
 
 
 def spending(looks: int) -> tuple[float, ...]:
-    """Return the error of each of `looks` looks: 2 of the 5 % at the first, then equal parts."""
+    """Return the error of each look: 2 of 5 % at the first, equal parts of 3 % at later looks."""
     if looks <= 1:
         return (SPENT_AT_ONCE,) * looks
     later = SPENT * (1 - _FIRST_SHARE) / (looks - 1)
@@ -67,8 +67,8 @@ def fewest_blocks(alpha: float) -> int:
 def checked_looks(looks: Sequence[int]) -> tuple[int, ...]:
     """Return planned looks after a check.
 
-    Raises ValueError: the looks are not growing numbers of blocks, or a look is too early to make
-        anything certain.
+    Raises ValueError: the looks are not ascending numbers of blocks, or a look is too early to make
+        a difference certain.
     """
     if not isinstance(looks, list | tuple) or not looks:
         raise ValueError("looks must be a list of numbers of blocks, such as [8, 10, 12]")

@@ -1,10 +1,10 @@
 """The codes of messages, such as ``BL-STUDY-247``, which remain the same when the words change.
 
 A package stores the codes of its messages in ``messages.toml``, and ``scripts/messages.py --write``
-updates this file. An error remembers the place in the source that made it. Its code is looked up
-only if it is shown, by the words at that place. A package of another author may have a
-``messages.toml`` in its top folder, with its own prefix of codes. Without this file its messages
-have no code.
+updates this file. An error remembers the place in the source that made it. When the error is shown,
+its code is looked up by the words at that place. A package of another author may have a
+``messages.toml`` in its top folder, whose codes have their own prefix. Without this file the
+messages of the package have no code.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class Message:
     """A message with a code.
 
     - `maker`: the class of the error, or the function that makes the message.
-    - `text`, `hint`: the words and the next step, with placeholders such as ``{path}``.
+    - `text`: the words, with placeholders such as ``{path}``.
+    - `hint`: the next step, with placeholders.
     - `place`: the module and function that make the message, relative to the package.
     """
 
@@ -64,10 +65,10 @@ def code_of(error: BaseException, causes: int = _MOST_CAUSES) -> str | None:
     """Return the code of an error; None if it has no code.
 
     An error that repeats the words of its cause has the code of the cause, which names the problem.
-    If the cause is a general one, which any key of any file may have, an error with words keeps its
-    own code.
+    But if the code of the cause is general (``BL-KEY-...``, for an invalid value in any file), an
+    error with words keeps its own code.
 
-    - `causes`: how many causes of causes are followed.
+    - `causes`: the largest number of successive causes that are followed.
     """
     if hasattr(error, "errors"):
         return _code_of_problem(problem_of(error), causes)  # type: ignore[arg-type]
@@ -86,7 +87,7 @@ def code_at(place: SourcePlace | None) -> str | None:
 
 
 def _message_of(error: BaseException) -> Message | None:
-    """Return the message of an error; one with words, if an error has several places."""
+    """Return the message of an error; of several messages, prefer a message with words."""
     places = (raise_place(error), getattr(error, "made_at", None))
     candidates = [_message_at(place) for place in places if place is not None]
     messages = [message for message in candidates if message is not None]

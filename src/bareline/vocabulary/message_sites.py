@@ -213,7 +213,7 @@ class _Reader(ast.NodeVisitor):
         return ""
 
     def _error_classes(self, call: ast.Call) -> list[str]:
-        """Return the error classes that a call may use: its own name, or the values of a name."""
+        """Return the error classes that a call may use: the called class, or values of its name."""
         name = _called(call)
         if name in self._classes:
             return [name]
@@ -258,7 +258,7 @@ class _Reader(ast.NodeVisitor):
 
 
 def _names_in(value: ast.expr) -> list[str]:
-    """Return the names that an expression may be: ``x`` itself, or both forms of a condition."""
+    """Return the names in an expression: ``x`` itself, or both branches of a condition."""
     if isinstance(value, ast.IfExp):
         return [*_names_in(value.body), *_names_in(value.orelse)]
     return [value.id] if isinstance(value, ast.Name) else [""]

@@ -80,7 +80,7 @@ class Metric:
         return self.better != "none"
 
     def worse(self, value: float | None, base: float | None) -> float | None:
-        """Return how many times worse (above 1) a value is; None if undirected, missing or zero."""
+        """Return how many times worse than `base` a value is; None if undirected, absent or 0."""
         if not self.directed or not value or not base:
             return None
         return value / base if self.better == "lower" else base / value
@@ -109,12 +109,12 @@ class Layout:
 
     @property
     def cores_per_node(self) -> int:
-        """The number of cores of a node with which no two ranks or threads share a core."""
+        """The number of cores that a node needs, so that no two ranks or threads share a core."""
         return self.ranks_per_node * self.threads_per_rank
 
     @classmethod
     def spread(cls, ranks: int, most: int) -> Layout:
-        """Return the layout of `ranks` ranks with equally many, at most `most`, on each node."""
+        """Return the layout with the same number of ranks, at most `most`, on each node."""
         each = max(n for n in range(1, min(most, ranks) + 1) if ranks % n == 0)
         return cls(ranks // each, each)
 
@@ -299,7 +299,7 @@ class Measured:
 class Failed:
     """The result of a trial that measured nothing, with the reason.
 
-    It is never dropped and never becomes a number.
+    A failure is never dropped and never becomes a number.
 
     - `code`: the code of the error that was the reason, if the error has a code.
     """
@@ -317,7 +317,7 @@ class Record:
     - `boot`: the number of the platform's boot in which the trial ran, from 1; None if the platform
       does not boot.
     - `foreign_cores`: cores that other processes of this machine used on average; None if unknown.
-    - `launch`: the hash of the launch to which an imported trial belongs; empty if it was measured.
+    - `launch`: the hash of the launch to which an imported trial belongs; else empty.
     """
 
     trial: Trial
@@ -339,7 +339,7 @@ class Record:
 
     @property
     def skipped(self) -> bool:
-        """Whether the trial was not tried because a program is not installed."""
+        """Whether the trial was not launched because a program is not installed."""
         return isinstance(self.outcome, Failed) and self.outcome.stage is Stage.ABSENT
 
 

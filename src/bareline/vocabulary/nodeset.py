@@ -21,7 +21,7 @@ _BETWEEN = re.compile(r",(?![^\[]*\])")
 
 
 def fold(names: Iterable[str]) -> str:
-    """Return names in their order with runs of numbers as ranges: ``n[1-3,7],login``.
+    """Return names in their order, with successive numbers as ranges: ``n[1-3,7],login``.
 
     `unfold` parses this text.
     """
@@ -45,7 +45,7 @@ def _stem(name: str) -> tuple[str, str] | None:
 
 
 def _ranges(numbers: list[str]) -> Iterator[str]:
-    """Yield runs of numbers as ranges: ``1-3``, ``7``."""
+    """Yield successive numbers as ranges: ``1-3``, ``7``."""
     first = numbers[0]
     last = first
     for text in [*numbers[1:], ""]:
@@ -125,7 +125,7 @@ def numbers_text(numbers: Iterable[int], most: int = 8) -> str:
 
 
 def _cut(names: list[Name], write: Callable[[list[Name]], str], most: int) -> tuple[str, str]:
-    """Write as many names as need at most `most` ranges, and how many names are left."""
+    """Write the names that fit into `most` ranges, and the number of remaining names."""
 
     def ranges(count: int) -> int:
         return write(names[:count]).count(",") + 1

@@ -72,14 +72,14 @@ class Pinning:
 
     @property
     def domain(self) -> Literal["", "numa", "socket"]:
-        """The part of a node for which a number of ranks is requested; empty if there is none."""
+        """The part of a node for which a number of ranks is requested; "" without a request."""
         if self.ranks_per_socket:
             return "socket"
         return "numa" if self.ranks_per_numa else ""
 
     @property
     def ranks_per_domain(self) -> int:
-        """The requested number of ranks for each socket or NUMA node (`domain`) of a node."""
+        """The requested number of ranks for each `domain` of a node; 0 without a request."""
         return self.ranks_per_socket or self.ranks_per_numa
 
     @property

@@ -94,7 +94,7 @@ class Place:
 
     @property
     def ran_on(self) -> int:
-        """The number of used nodes; if unknown, the number of the case's nodes; 0 without both."""
+        """The number of used nodes; if unknown, the case's number of nodes; 0 without either."""
         return self.used or self.nodes
 
     @property

@@ -19,7 +19,7 @@ PLATFORM_NAME_HINT = "use at most 100 letters, digits, '.', '_' and '-'"
 
 
 def platform_name(title: str) -> str:
-    """Return a valid platform name for a foreign title: daint:gpu+gnu becomes daint-gpu-gnu."""
+    """Turn another tool's platform name into a valid one: daint:gpu+gnu becomes daint-gpu-gnu."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", title).strip("-._")[:100]
     return name if PLATFORM_NAME.fullmatch(name) else "unnamed"
 
@@ -140,7 +140,10 @@ class Capacity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """A case that a plan excludes on a platform; `reason` is a predicate: "does not fit: ..."."""
+    """A case that a plan excludes on a platform.
+
+    - `reason`: the reason as a predicate about the case, e.g. "does not fit: ...".
+    """
 
     platform: str
     case: Case
@@ -156,8 +159,8 @@ class PlatformSpec(Generic[O_co]):
     """A configured platform: its name, type and checked options.
 
     - `builtin`: the platform belongs to bareline, not to the user's file.
-    - `cores_per_node`: the value in the platform's file; in a run directory, the value when the run
-      was made.
+    - `cores_per_node`: the value in the platform's file; in a run directory, the value at the time
+      when the run was created.
     - `environment`: the variables of every program of a trial, by name.
     - `build`: the path of a program, or of a folder with several, for ``{build}`` in commands.
     - `command`: the words that replace the word ``{command}`` of a command.
@@ -219,7 +222,7 @@ class PlatformSpec(Generic[O_co]):
         return [_BRACED.sub(BRACE, word) for word in self.command]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the spec as in a platform file, defaults included."""
+        """Return the spec in the form of a platform file, including default values."""
         keys = {
             "title": self.title,
             "cores_per_node": self.cores_per_node,

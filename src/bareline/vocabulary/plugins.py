@@ -1,8 +1,8 @@
 """Find probes, platform types, importers, exhibits and studies: bareline's own and of plug-ins.
 
-Each of bareline's own is a constant at the end of a module (``PROBE = ...``), in one package for
-each kind. A plug-in is an object of an installed package, under the entry-point group of its kind
-(``bareline.probes``). Names are unique: a second definition of a name is refused, in any order.
+bareline's own objects of one kind are constants at the end of modules (``PROBE = ...``), in one
+package of bareline. A plug-in is an object of an installed package, in the entry-point group of its
+kind (``bareline.probes``). Names are unique: a second object with the same name is refused.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def own(package: str, constant: str, *, deep: bool = False) -> Iterator[Found[An
 
 @cache
 def has_plugins(group: str) -> bool:
-    """Whether an installed package has anything under an entry-point group."""
+    """Whether an installed package defines objects in an entry-point group."""
     return bool(entry_points(group=group))
 
 

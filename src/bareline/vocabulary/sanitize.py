@@ -26,7 +26,7 @@ def escaped_json(text: str) -> str:
 
 
 def cleaned(text: str) -> str:
-    """Replace characters that XML cannot contain; a single one ends the drawing program."""
+    """Replace characters that XML cannot contain, or that control a terminal."""
     return _UNFIT.sub("\ufffd", text)
 
 
@@ -51,7 +51,7 @@ def sanitized_name(text: str) -> str:
 
 
 def short_name(text: str) -> str:
-    """Return a name that a run accepts; a longer one is cut in the middle, with a hash there."""
+    """Return a name that a run accepts; in a name that is too long, a hash replaces the middle."""
     text = cleaned(text)
     if len(text) <= LONGEST_NAME:
         return text

@@ -45,7 +45,7 @@ _KINDS: Mapping[str, tuple[str, str]] = {
 class Source(BaseModel):
     """One source of a program, given as a text or as a table.
 
-    - `name`: the kind, and the tool's name of the program.
+    - `name`: the package manager and its name of the program, e.g. ``spack:hpcc``.
     - `install_s`: the time limit for installing a missing program; 0 means never install.
     """
 

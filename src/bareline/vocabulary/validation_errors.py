@@ -1,4 +1,4 @@
-"""Errors in a file that people write, in the words of the file instead of pydantic's words."""
+"""Describe errors in files that people write, with clear words instead of pydantic's."""
 
 from __future__ import annotations
 
@@ -55,9 +55,10 @@ SENTENCES: Mapping[str, str] = {
 class InvalidValue:
     """The first problem in a file.
 
-    - `kind`: the name that pydantic gives to the problem; `clause`: a clause about the key.
-    - `error`: the error of bareline's own check that refused the value; None for a check of the
-      type.
+    - `kind`: the name that pydantic gives to the problem.
+    - `clause`: a clause that describes the problem and follows the name of the key.
+    - `error`: the error of the check in bareline that refused the value; None if pydantic itself
+      refused it.
     """
 
     place: tuple[str, ...]
@@ -74,7 +75,7 @@ class InvalidValue:
 def problem_of(error: ValidationError) -> InvalidValue:
     """Return the first problem of a validation error.
 
-    If a value may have several types, it is the problem with the type that was written.
+    If a value may have several types, it is the problem for the type that the value has.
     """
     problems = error.errors(include_url=False)
     first = problems[0]

@@ -62,9 +62,9 @@ class Verdict(StrEnum):
 class Grade(StrEnum):
     """How certain the comparison of one point, or of several points together, is.
 
-    All certain differences of a page are true together with 95 %; a likely difference is wrong in
-    one of twenty cases. The ratio gives the direction of a certain or likely difference. An open
-    comparison has only its interval.
+    With 95 % confidence, all certain differences of a page are true at once. A likely difference is
+    wrong in one of twenty cases. The ratio gives the direction of a certain or likely difference.
+    For an open comparison, only the interval is known.
     """
 
     CERTAIN = "certain"
@@ -121,7 +121,10 @@ def with_sureness(word: str, grade: Grade | None, *, few_boots: bool) -> str:
 
 
 def grade_of(verdict: Verdict, *, sure: bool) -> Grade:
-    """Return the grade of a verdict; `sure`: a difference is certain on the whole page."""
+    """Return the grade of a verdict.
+
+    - `sure`: whether the difference is certain when all comparisons of the page are considered.
+    """
     if verdict.decided:
         return Grade.CERTAIN if sure else Grade.LIKELY
     return _GRADES.get(verdict, Grade.MISSING)

@@ -37,7 +37,7 @@ def test_measurements_are_said_with_their_nodes_and_missing_ones_by_name():
         ("net.iperf3", None),
         ("net.ib_write_bw", None),
     ]
-    assert "beside" not in one.answers[0].figures and " of " in one.answers[0].figures
+    assert "also due to" not in one.answers[0].figures and "extra" in one.answers[0].figures
 
 
 def test_each_loss_that_it_concerns_has_an_answer():

@@ -1,8 +1,8 @@
 """The probe of GROMACS: liquid water, molecular dynamics with long-range forces.
 
 The code is Debian's unchanged package ``gromacs``, built with Open MPI and with threads. GROMACS
-itself fills a box with water molecules of the SPC/E model. The particle-mesh Ewald sum does a
-Fourier transform over all ranks in every step.
+itself fills a box with water molecules of the SPC/E model. In every step, the particle-mesh Ewald
+sum needs a Fourier transform over all ranks.
 
 References
 ----------
@@ -73,7 +73,7 @@ PROBE = program_probe(
         title="GROMACS's time for liquid water",
         summary="GROMACS: SPC/E water with particle-mesh Ewald",
         source="GROMACS, mdrun",
-        # Half of the steps balance and tune; GROMACS then sets its clock back.
+        # In the first half of the steps, GROMACS balances and tunes; it then restarts its timing.
         command=_COMMAND.split(),
         steps=[step.split() for step in _STEPS],
         inputs={"water.top": _TOPOLOGY, "water.mdp": _RUN},

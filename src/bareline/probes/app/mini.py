@@ -1,4 +1,4 @@
-"""The probes of the mini-apps; docs/method/apps.md lists how each differs from its original."""
+"""The probes of the mini-apps; docs/method/apps.md compares each mini-app with its original."""
 
 from __future__ import annotations
 
@@ -34,16 +34,17 @@ class OceanParams(MiniAppParams):
 
     - `problem_class`: size of the problem: S, W, A, B or C, each several times as large as the
       previous one.
-    - `variant`: the messages of the solver for surface pressure. "2011": three sums of 8 bytes and
-      two exchanges per iteration, as in MITgcm at that time; "tiles": sums of 8 bytes for each
-      rank, as in MITgcm since 2015; "saving": two sums and one exchange, fewer than in MITgcm.
+    - `variant`: the messages in each iteration of the solver for surface pressure. "2011": three
+      sums of 8 bytes and two exchanges, as in MITgcm until 2015. "tiles": three sums of 8 bytes
+      times the number of ranks, and two exchanges, as in MITgcm since 2015. "saving": two sums and
+      one exchange, fewer than in MITgcm.
     """
 
     variant: Literal["2011", "tiles", "saving"] = _OCEAN_VARIANT
 
 
 class MiniProgram(Kernel):
-    """The probe of a mini-app; its rate counts cells or sites, as its documentation page states."""
+    """The probe of a mini-app; docs/method/apps.md names the unit of work that its rate counts."""
 
     layer: ClassVar[Layer] = Layer.APP
     params: type[MiniAppParams] = MiniAppParams
@@ -51,7 +52,7 @@ class MiniProgram(Kernel):
 
 
 class Ocean(MiniProgram):
-    """The mini-app with variants: halo exchanges, and sums of 8 bytes in its solver."""
+    """The ocean mini-app, whose pressure solver has variants with different messages."""
 
     params: type[MiniAppParams] = OceanParams
 
@@ -72,7 +73,7 @@ class Ocean(MiniProgram):
 
 
 class Planewave(MiniProgram):
-    """The mini-app that calls BLAS."""
+    """The plane-wave mini-app, which calls BLAS."""
 
     def facts_of(self, report: Report) -> Mapping[str, Scalar]:
         return kernels_of_header(report.header)
@@ -92,7 +93,8 @@ def _most(words: str = "it takes at most", **most: int) -> Rule:
 def _ocean(problem_class: str, ranks: int) -> str:
     """Return "" if each rank's rectangle has at least 4 cells a side, else the reason.
 
-    The ranks cut the basin into rectangles, whose ghost cells need 4 cells.
+    Each rank computes one rectangle of the basin. The exchange of ghost cells, which are two cells
+    wide, needs rectangles of at least 4 cells a side.
     """
     cells = {"S": 32, "W": 64, "A": 128, "B": 256, "C": 512}[problem_class]
     fewest = 4
@@ -108,9 +110,10 @@ _SITES = {
 
 
 def _lattice(problem_class: str, ranks: int) -> str:
-    """Return "" if each prime factor of the ranks divides what is left of y, z or t.
+    """Return "" if a number of ranks can cut the lattice along y, z and t, else the reason.
 
-    Otherwise return the reason.
+    Each prime factor of the number of ranks cuts one of the lengths y, z and t into equal parts;
+    it must divide the length that earlier factors have left.
     """
     lengths = list(_SITES[problem_class])
     for factor in sorted(_prime_factors(ranks), reverse=True):
@@ -127,9 +130,9 @@ def _prime_factors(number: int) -> list[int]:
     return [least, *_prime_factors(number // least)] if least else []
 
 
-#: Cells of the box of tetrahedra, six in each hexahedron along its edge, and how many a rank needs
-#: to have some of every colour.
+#: Hexahedra along an edge of the box; each consists of six tetrahedra.
 _EDGES = {"S": 8, "W": 16, "A": 32, "B": 64, "C": 112}
+#: Largest number of ranks: a rank needs 48 tetrahedra to have some of every colour.
 _TETRAHEDRA = {name: 6 * edge**3 // 48 for name, edge in _EDGES.items()}
 
 _program = partial(declared, MiniProgram)
@@ -139,7 +142,7 @@ PROBES = (
         title="cartesian (CART3D's kind)",
         summary="cut-cell flow (CART3D's pattern): point to point on every level of a multigrid",
         source="Aftosmis, Berger, Adomavicius 2000",
-        # Bricks of 16 cells along an edge that are not wholly inside the sphere.
+        # The number of bricks (16 cells along an edge) that are not wholly inside the sphere.
         rank_rule=_most(S=8, W=64, A=512, B=4088, C=7968),
     ),
     _program(
@@ -162,7 +165,7 @@ PROBES = (
         title="overset (OVERFLOW-2's kind)",
         summary="overlapping zones (OVERFLOW-2's pattern): line solves, halos",
         source="Pulliam and Chaussee 1981",
-        # Blocks that the 23 zones are cut into.
+        # The number of blocks into which the 23 zones are cut.
         rank_rule=_most(S=39, W=61, A=65, B=248, C=530),
     ),
     declared(
@@ -171,7 +174,7 @@ PROBES = (
         title="planewave (PARATEC's kind)",
         summary="plane waves (PARATEC's pattern): Alltoall; products of matrices",
         source="Payne et al. 1992",
-        # Planes of the grid.
+        # The number of planes of the grid.
         rank_rule=_most(S=24, W=32, A=48, B=64, C=96),
     ),
     _program(

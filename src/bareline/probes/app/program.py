@@ -25,13 +25,13 @@ from bareline.vocabulary.units import listing
 _Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,99}$")]
 _SCRIPT_NAME = "bareline-start.sh"
 _STEPS_NAME = "bareline-steps"
-#: Runs a program in a folder of the node, as the words behind the folder.
+#: A shell command whose arguments are a folder of the node and a command to run in this folder.
 _IN_FOLDER = 'cd -- "$0" && exec "$@"'
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,+-]*(/[A-Za-z0-9_.,+-]+)*")
 
-#: Runs on every rank, in the working directory of its node. The first rank of a node copies the
-#: case there and makes the steps before the program; all other ranks wait for it.
+#: A script that runs on every rank, in the working directory of its node. The first rank of a node
+#: copies the case into this directory and runs the steps; all other ranks wait for this rank.
 _SCRIPT = """\
 case_folder=$1
 shift
@@ -78,8 +78,8 @@ class Program(BaseModel):
 
     - `trace`: a trace (``bareline profile --trace``) that simulated platforms replay instead of a
       command.
-    - `title`, `summary`: the name of its time, as the subject of a sentence; a line about it for
-      lists.
+    - `title`: the name of the program's time, as the subject of a sentence.
+    - `summary`: a line about the program for lists.
     - `source`: the origin of the program.
     - `command`: program and arguments. ``{NAME}`` is replaced by a parameter, ``{ranks}``,
       ``{nodes}`` and ``{threads}`` by the layout's numbers, ``{workdir}`` by the trial's working
@@ -88,25 +88,25 @@ class Program(BaseModel):
       first node.
     - `steps`: commands that run before the program, once on every node, for meshes or
       preprocessing. They are not timed.
-    - `inputs`: texts written into the working directory, by name of the file; they may contain
-      placeholders.
-    - `case_folder`: a folder of the nodes whose files are copied into the working directory.
-    - `folder`: an absolute path of the nodes: the program runs in this folder as a user would start
-      it, with no other variables than `env`, instead of in the trial's working directory.
-    - `files`: further files of the working directory from which values are read, in addition to the
-      files that the values name.
+    - `inputs`: texts of files in the working directory, by name of the file. A text may contain
+      the placeholders of `command`.
+    - `case_folder`: a folder on the nodes. Its files are copied into the working directory.
+    - `folder`: absolute path of a folder on the nodes, in which the program runs instead of in the
+      trial's working directory. bareline then sets only the environment variables `env`.
+    - `files`: files of the working directory that are kept as outputs, in addition to the files of
+      `metrics` and `values`.
     - `env`: environment variables.
-    - `requires`: further programs that must be on the path, in addition to the first words of
-      commands.
+    - `requires`: programs that must be on the path, in addition to the programs that `command` and
+      `steps` start.
     - `params`: parameters of the probe and their defaults.
     - `min_ranks`: least number of ranks.
-    - `complete`: regular expression that only a complete output matches: in the file from which the
-      main metric is read, or in the printed output.
-    - `metrics`: metrics of a trial, the main one first. By convention this is ``time``, the time of
-      the main loop without start-up and files. ``launch_time``, the time of the whole launch, is
-      added.
-    - `values`: further numbers, which only `verify` uses.
-    - `verify`: conditions on metrics and values, which a correct result satisfies.
+    - `complete`: regular expression that matches only a complete output. It is searched in the file
+      of the main metric; without such a file, in the printed output.
+    - `metrics`: metrics of a trial, the main metric first. By convention, the main metric is
+      ``time``, the time of the main loop without start-up and files. bareline adds
+      ``launch_time``, the time of the whole launch.
+    - `values`: numbers in the output that are not metrics; only `verify` uses them.
+    - `verify`: conditions on metrics, values and parameters, which a correct result satisfies.
     """
 
     model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True)
@@ -201,7 +201,7 @@ class Program(BaseModel):
 
     @property
     def _files_read(self) -> list[str]:
-        """Names of the files of the working directory from which values are read."""
+        """Names of the files in the working directory that contain metrics or values."""
         sources = (*self.metrics.values(), *self.values.values())
         return list(
             dict.fromkeys([*self.files, *(source.file for source in sources if source.file)])
@@ -209,7 +209,7 @@ class Program(BaseModel):
 
 
 def _same(given: dict[str, Any], made: dict[str, Any], key: str) -> bool:
-    """Return whether a key has the value that an older study has: its default, or bareline's."""
+    """Return whether a key has its default or the value in ``made``, as in older studies."""
     if key == "metrics":
         return set(given[key]) == {"time"}
     if key in made:
@@ -259,7 +259,11 @@ class ProgramProbe(Probe[Any]):
         )
 
     def _in_folder(self, layout: Layout, params: Any) -> Command:
-        """Return the command of a program in a folder of the node, without a script in its time."""
+        """Return the command of a program that runs in a folder of the node.
+
+        The shell changes the directory and then becomes the program, so that no script adds to the
+        measured time.
+        """
         program = self.program
         fillings = _known(params, layout)
         argv = [_filled(word, fillings) for word in program.command]
@@ -301,7 +305,7 @@ class ProgramProbe(Probe[Any]):
 
 
 def _known(params: Any, layout: Layout) -> dict[str, Scalar]:
-    """Return the values of placeholders: the parameters, and the numbers of the layout."""
+    """Return the values of placeholders: the parameters, and the layout's ranks, nodes, threads."""
     shape = {"ranks": layout.ranks, "nodes": layout.nodes, "threads": layout.threads_per_rank}
     return {**asdict(params), **shape}
 

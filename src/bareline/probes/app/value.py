@@ -44,14 +44,15 @@ _TAKEN: Mapping[str, Callable[[list[float]], float]] = {
 
 
 class Value(_Described):
-    """The position of a number in a program's output, by one of three keys.
+    """The position of a number in a program's output: `regex`, `json_path` or `wall`.
 
-    - `regex`: regular expression whose only group is the number; ``^`` and ``$`` match at lines.
+    - `regex`: regular expression whose only group is the number. ``^`` and ``$`` match at the start
+      and end of each line.
     - `json_path`: keys and indices in a JSON document, e.g. ``"results.0.time_s"``.
     - `wall`: whether the number is the wall time of the whole launch.
-    - `file`: file of the working directory; by default the printed output.
-    - `take`: the choice among several numbers: the only one, the first, last, least or greatest, or
-      their sum, mean or count.
+    - `file`: file of the working directory that contains the number; by default the printed output.
+    - `take`: the result if `regex` matches several numbers: "first", "last", "min" or "max" of
+      them, their "sum", "mean" or "count", or an error ("only").
     - `scale`: factor from the number's unit to the metric's unit.
     """
 
@@ -80,7 +81,8 @@ class Value(_Described):
     def read(self, name: str, output: Output) -> float:
         """Return the number in an output.
 
-        Raises ParseError: the text is missing, occurs more than once, or is not a number.
+        Raises ParseError: the file or the number is missing, the text is not a number, or several
+        numbers match although `take` is "only".
         """
         if self.wall:
             return output.duration_s * self.scale

@@ -29,11 +29,11 @@ from bareline.vocabulary.model import Command, Failed, Layer, Layout, Metric, Ou
 
 _INPUT = "hpccinf.txt"
 _OUTPUT = "hpccoutf.txt"
-#: The last lines; the summary before them may be whole in a file that was cut.
+#: The last lines of a complete output. A truncated output may also contain a complete summary.
 _END = re.compile(r"^End of HPC Challenge tests\.\nCurrent time [^\n]*\n\n#{72}\n?\Z", re.MULTILINE)
 _RANKS = re.compile(r"^CommWorldProcs=(\d{1,9})$", re.MULTILINE)
 _SUCCESS = re.compile(r"^Success=1$", re.MULTILINE)
-#: Imports take these for details of the star figures; here each is a metric of its own.
+#: Metrics that imported outputs treat as details of the star metrics, but this probe does not.
 _SINGLE = re.compile(r"^stream_single_|^(dgemm|fft|randomaccess)_rate_single$")
 _DOUBLE_BYTES = 8
 #: The parameter with the number of 8-byte words of a rank's array, by benchmark.
@@ -44,9 +44,9 @@ _ARRAY_WORDS = {"stream": "vector", "randomaccess": "n"}
 class HpccParams:
     """Parameters of HPC Challenge.
 
-    - `memory_bytes`: memory of each rank for HPL's matrix. Other sizes follow from it: each STREAM
-      array has a third, the RandomAccess table at most half. Published results use arrays of four
-      times the last-level cache, and half of a node's memory for HPL.
+    - `memory_bytes`: memory of each rank for HPL's matrix. Each STREAM array gets a third of this
+      size, and the RandomAccess table at most half of it. In published results, a STREAM array is
+      at least four times as large as the last-level cache, and HPL uses half of a node's memory.
     - `n`: order of HPL's matrix; with 0, the matrix fills `memory_bytes` on every rank.
     - `nb`: block size of HPL and PTRANS.
     """
@@ -56,7 +56,10 @@ class HpccParams:
     nb: Annotated[int, Field(ge=1, le=1024)] = 80
 
     def order(self, ranks: int) -> int:
-        """Return the order of HPL's matrix: the option, or a multiple of the block size."""
+        """Return the order of HPL's matrix.
+
+        With `n` = 0, this is the largest multiple of the block size that fits into the memory.
+        """
         if self.n:
             return self.n
         fits = math.isqrt(self.memory_bytes * ranks // _DOUBLE_BYTES)
@@ -64,7 +67,7 @@ class HpccParams:
 
 
 def _summary_metrics() -> dict[str, Metric]:
-    """Return the metrics of the summary; metrics of single runs are not marked as details."""
+    """Return the metrics of the summary; here, results of a single rank are not details."""
     metrics = hpcc.summary_metrics()
     for name, metric in metrics.items():
         if _SINGLE.search(name):
@@ -76,8 +79,8 @@ class Hpcc(Probe[HpccParams]):
     """The probe of the whole suite, with every value of its summary.
 
     A ``star`` value is the mean over ranks that run at the same time; a ``single`` value is of one
-    rank while the other ranks wait. ``hpl_efficiency`` is HPL's rate divided by that of single
-    DGEMM on every rank.
+    rank while the other ranks wait. ``hpl_efficiency`` is HPL's rate divided by the number of ranks
+    and by the ``single`` rate of DGEMM.
     """
 
     name: ClassVar[str] = "hpcc"
@@ -97,7 +100,7 @@ class Hpcc(Probe[HpccParams]):
         return Command(
             argv=("hpcc",),
             mpi=True,
-            # Its BLAS would otherwise take every core for every rank.
+            # Without these variables, the BLAS of each rank would use every core.
             env=(("OMP_NUM_THREADS", threads), ("OPENBLAS_NUM_THREADS", threads), TELL_KERNELS),
             inputs=((_INPUT, input_text(params, layout.ranks)),),
             outputs=(_OUTPUT,),

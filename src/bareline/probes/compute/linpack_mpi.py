@@ -94,9 +94,10 @@ class LinpackMpiParams:
     - `n`: order of the system.
     - `nb`: edge of the blocks in which the matrix is distributed.
     - `repeat`: number of solutions in a trial with ScaLAPACK, of which the median counts. HPL
-      solves once.
-    - `program`: "scalapack", "xhpl" from the path, or "auto": xhpl if there is one.
-    - `budget_s`: time limit; after it, ScaLAPACK begins no further solution.
+      solves the system only once.
+    - `program`: "scalapack", "xhpl" (the program ``xhpl`` on the path), or "auto" (``xhpl`` if the
+      path has this program, otherwise ScaLAPACK).
+    - `budget_s`: time limit; after this time, ScaLAPACK begins no further solution.
     """
 
     n: Annotated[int, Field(ge=16, le=1_000_000)] = 1000
@@ -107,7 +108,10 @@ class LinpackMpiParams:
 
 
 class LinpackMpi(Probe[LinpackMpiParams]):
-    """The probe of A x = b over ranks: 2/3 n^3 + 3/2 n^2 operations, HPL's residual below 16."""
+    """The probe of the solution of A x = b over ranks, which is checked by HPL's residual.
+
+    The rate counts 2/3 n^3 + 3/2 n^2 operations. The scaled residual must be below 16.
+    """
 
     name: ClassVar[str] = "compute.linpack_mpi"
     layer: ClassVar[Layer] = Layer.COMPUTE
@@ -118,7 +122,7 @@ class LinpackMpi(Probe[LinpackMpiParams]):
     metrics: ClassVar[Mapping[str, Metric]] = hpl.METRICS
 
     def command(self, params: LinpackMpiParams, layout: Layout) -> Command:
-        """Return the command of bareline's program, with an input for xhpl if that is started."""
+        """Return the command of bareline's program, with an input for xhpl if it may start xhpl."""
         threads = str(layout.threads_per_rank)
         env = [("OMP_NUM_THREADS", threads), ("OPENBLAS_NUM_THREADS", threads)]
         inputs: tuple[tuple[str, str], ...] = ()

@@ -27,7 +27,7 @@ from bareline.probes._native import MeasuredPoint, Nodebench, Report
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample
 
-#: Quanta to a bin, as nodebench has it.
+#: Number of quanta in a bin, which nodebench also defines.
 _QUANTA_PER_BIN = 2
 
 
@@ -36,9 +36,9 @@ class NoiseParams:
     """Parameters of the noise measurement.
 
     - `quantum_s`: duration of the work without disturbance.
-    - `duration_s`: duration of all repetitions. Regular disturbances are searched in bins of two
-      quanta: the longest visible period fits a few times into this duration, the shortest is two
-      bins.
+    - `duration_s`: duration of all repetitions. Regular disturbances are searched in the lost time
+      per bin of two quanta. The longest visible period fits a few times into this duration; the
+      shortest visible period is two bins.
     - `mode`: "single" uses one core, "star" all cores at the same time.
     """
 
@@ -59,7 +59,10 @@ class NoiseParams:
 
 
 class Noise(Nodebench[NoiseParams]):
-    """The probe of durations of equal work: lost share, jitter, stolen time, periodic losses."""
+    """The probe of the durations of equal work.
+
+    Its metrics are the lost share of the time, jitter, stolen time, and periodic losses.
+    """
 
     name: ClassVar[str] = "compute.noise"
     layer: ClassVar[Layer] = Layer.COMPUTE
@@ -121,12 +124,13 @@ def _bins(point: MeasuredPoint, count: int) -> list[int]:
     return bins
 
 
-#: Periods of the slowest beat that a series must contain.
+#: Number of periods of the slowest disturbance that a series must contain.
 _PERIODS = 4
-#: Lines that a windowed line is spread over.
+#: Number of lines over which the window spreads a line.
 _SPREAD = 3
-#: A comb of half the frequency has the same lines, one of twice the frequency half of them: the
-#: fastest that is about as good as the best is meant.
+#: A comb with half the frequency of a disturbance also contains all its lines; a comb with twice
+#: its frequency contains half of them. The result is therefore the comb with the highest frequency
+#: whose score is at least this share of the best score.
 _AS_GOOD = 0.7
 _BANDS_PER_OCTAVE = 2
 
@@ -138,7 +142,7 @@ class Disturbance:
     - `frequency_hz`: frequency of the disturbance; 0 if the series is constant.
     - `share`: part of the series' variance that the disturbance explains, from 0 to 1. In pure
       random noise, the strongest comb has a few percent.
-    - `spectrum`: upper end of each band in Hz, and the band's part of the variance.
+    - `spectrum`: for each band, its upper end in Hz and its part of the variance.
     """
 
     frequency_hz: float
@@ -165,7 +169,7 @@ def find_period(series: Sequence[float], step_s: float) -> Disturbance:
     power /= total
     lines, scores = _combs(power)
     best = int(np.flatnonzero(scores >= _AS_GOOD * scores.max())[-1])
-    # Neighbours that are as good belong to the same comb; the strongest of them is its middle.
+    # Neighbours with a similar score belong to the same comb; the strongest of them is its middle.
     near = slice(max(0, best - 2 * _SPREAD), best + 1)
     best = near.start + int(np.argmax(scores[near]))
     share = min(1.0, max(0.0, float(scores[best])))
@@ -175,7 +179,7 @@ def find_period(series: Sequence[float], step_s: float) -> Disturbance:
 
 
 def _combs(power: Any) -> tuple[Any, Any]:
-    """Return the fundamental lines, and the part of the variance that each comb explains."""
+    """Return the combs' fundamentals, as line numbers, and each comb's part of the variance."""
     import numpy as np
 
     last = power.size - 1

@@ -3,8 +3,8 @@
 The peak is measured, not computed. Immediately before and after DGEMM and Linpack, the same program
 runs independent multiplications and additions in registers, with the widest instructions of the
 processor, on the same number of cores. A nominal frequency is of little use if clocks depend on the
-load, and of no use in a guest. If a guest's processor model hides wide vectors, the guest lacks
-their points of `compute.peak`; the other points show its attainable rate.
+load, and of no use in a guest. A guest's processor model may hide wide vectors. `compute.peak` then
+has no points for these vectors; its remaining points show the guest's attainable rate.
 
 References
 ----------
@@ -28,7 +28,7 @@ from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.instructions import INSTRUCTION_SETS
 from bareline.vocabulary.model import Layer, Metric, Sample
 
-#: A measured rate may exceed a measured peak by their noise, not by more.
+#: A measured rate may exceed a measured peak by the noise of both measurements, not by more.
 _MOST_OF_PEAK = 1.5
 #: HPL's limit of the scaled residual.
 _MOST_RESIDUAL = 16.0
@@ -47,7 +47,10 @@ _RATE_AND_PEAK = {
 
 
 def _peak_samples(report: Report) -> Iterable[Sample]:
-    """Yield the only point's ``peak_rate`` of a core, and the rate's share of all cores' peak."""
+    """Yield the rate of the only point, the peak of a core, and the rate's share of the peak.
+
+    The share is the rate divided by the peak of all cores that together achieve the rate.
+    """
     point = report.point
     yield from spread_samples(point, "rate", "rate", coordinates={})
     rate = point.quantile("rate", "median")
@@ -66,9 +69,10 @@ class DgemmParams:
 
     - `n`: order of the square matrices.
     - `repeat`: number of repetitions in a trial, of which the median counts.
-    - `mode`: "single" uses one core; "star" all cores at the same time, each with its own matrices
-      (HPCC's StarDGEMM; the result is the median core's rate); "all" all cores together for one
-      product. The study's ``threads`` above 1 is the number of cores.
+    - `mode`: "single" uses one core. "star" uses all cores at the same time, each for a product of
+      separate matrices, as in HPCC's StarDGEMM; the result is the median core's rate. "all" uses
+      all cores together for one product. If a study sets ``threads`` above 1, this is the number
+      of cores.
     - `budget_s`: time limit, after which no repetition is started.
     """
 
@@ -79,7 +83,10 @@ class DgemmParams:
 
 
 class Dgemm(Nodebench[DgemmParams]):
-    """The probe of C = A B on square matrices by OpenBLAS: 2 n^3 operations, checked."""
+    """The probe of C = A B for square matrices by OpenBLAS; the program checks the result.
+
+    The rate counts 2 n^3 operations.
+    """
 
     name: ClassVar[str] = "compute.dgemm"
     layer: ClassVar[Layer] = Layer.COMPUTE
@@ -111,8 +118,8 @@ class FftParams:
     - `n`: number of points of the one-dimensional transform.
     - `n3`: number of points along each edge of the three-dimensional transform.
     - `repeat`: number of repetitions in a trial, of which the median counts.
-    - `mode`: "single" uses one core, "all" every core. A study's ``threads`` above 1 sets the
-      number of cores.
+    - `mode`: "single" uses one core, "all" every core. If a study sets ``threads`` above 1, this is
+      the number of cores.
     - `plan`: whether FFTW measures or estimates the fastest algorithm.
     - `budget_s`: time limit for a transform's repetitions, and for its planning.
     """
@@ -126,7 +133,10 @@ class FftParams:
 
 
 class Fft(Nodebench[FftParams]):
-    """The probe of complex 1D and 3D transforms by FFTW: 5 N log2 N operations, checked."""
+    """The probe of complex 1D and 3D transforms by FFTW; the program checks the result.
+
+    The rate counts 5 N log2 N operations for N points.
+    """
 
     name: ClassVar[str] = "compute.fft"
     layer: ClassVar[Layer] = Layer.COMPUTE
@@ -145,7 +155,7 @@ class Fft(Nodebench[FftParams]):
         if measured != requested:
             raise ParseError(f"the output has the transforms {measured} instead of {requested}")
         for point in report.points:
-            # The length is a parameter of the trial already.
+            # The length is not a coordinate, because it is already a parameter of the trial.
             transform = {"transform": point.coordinates["transform"]}
             yield from spread_samples(point, "rate", "rate", coordinates=transform)
         yield Sample("cores", report.count("threads"))
@@ -159,8 +169,8 @@ class LinpackParams:
     - `memory_share`: if above 0, the order is the largest that fits into this share of the node's
       available memory, and ``n`` is not used. Platforms then solve systems of different order.
     - `repeat`: number of solutions in a trial, of which the median counts.
-    - `mode`: "single" uses one core, "all" every core. A study's ``threads`` above 1 sets the
-      number of cores.
+    - `mode`: "single" uses one core, "all" every core. If a study sets ``threads`` above 1, this is
+      the number of cores.
     - `budget_s`: time limit, after which no solution is started.
     """
 
@@ -172,7 +182,10 @@ class LinpackParams:
 
 
 class Linpack(Nodebench[LinpackParams]):
-    """The probe of A x = b by OpenBLAS: 2/3 n^3 + 3/2 n^2 operations, HPL's residual below 16."""
+    """The probe of the solution of A x = b by OpenBLAS, which is checked by HPL's residual.
+
+    The rate counts 2/3 n^3 + 3/2 n^2 operations. The scaled residual must be below 16.
+    """
 
     name: ClassVar[str] = "compute.linpack"
     layer: ClassVar[Layer] = Layer.COMPUTE
@@ -215,8 +228,8 @@ def solved_order(point: MeasuredPoint) -> int:
 class PeakParams:
     """Parameters of the attainable peak.
 
-    - `repeat`: number of 10 ms measurements in a trial. The result is the median over the
-      measurements of the best 1 ms of each.
+    - `repeat`: number of measurements of 10 ms in a trial. Each measurement has one value, the rate
+      in its best 1 ms; the result is the median of these values.
     - `mode`: "single" uses one core, "star" all cores at the same time; in both modes, the result
       is the rate of a core.
     """
@@ -242,7 +255,7 @@ class Peak(Nodebench[PeakParams]):
     repeated = ("mode",)
 
     def samples(self, params: PeakParams, report: Report) -> Iterable[Sample]:
-        """Yield the rate of each instruction set; the last point is the widest set."""
+        """Yield the rate of each instruction set; ``rate`` is that of the last, widest set."""
         widest = 0.0
         for point in report.points:
             words = str(point.coordinates.get("instructions")).split()

@@ -67,7 +67,7 @@ class FioParams:
 class Fio(Probe[FioParams]):
     """The probe of one fio job.
 
-    A file that is only read is first written to the device, without being timed.
+    If the job only reads its file, the file is first written to the device. This is not timed.
     """
 
     name: ClassVar[str] = "io.fio"

@@ -1,10 +1,10 @@
 """The probes of ``iobench``, on one node: sequential access, and the creation of files.
 
-Sequential access is the same work as Nebula's SRW. In every mode, writing ends when the data is on
-the device, and the file is removed from the page cache before it is read; a part that is still
-cached is a caveat of the rate. A second read, from the page cache, has a separate metric. The
-creation of files is the same work as fs_mark's: N files of a size, made by T threads in S
-directories.
+Sequential access does the same work as SRW of the Nebula study. In every mode, writing ends when
+the data is on the device, and the file is removed from the page cache before it is read. If a part
+of the file remains in the page cache, the rate gets a caveat. A second read, from the page cache,
+has a separate metric. The creation of files does the same work as fs_mark: T threads create N files
+of equal size in S directories.
 """
 
 from __future__ import annotations
@@ -31,11 +31,13 @@ class SequentialParams:
     """Parameters of sequential access.
 
     - `file_bytes`: size of the file; the largest multiple of the block size is used.
-    - `min_block_bytes`, `max_block_bytes`, `block_factor`: sizes of a read or write, each the
-      factor times the previous one.
+    - `min_block_bytes`: the smallest size of a read or write.
+    - `max_block_bytes`: limit for the sizes of a read or write.
+    - `block_factor`: ratio of each size of a read or write to the next smaller size.
     - `mode`: ``buffered`` uses the page cache and calls fsync at the end, ``direct`` bypasses the
       page cache (O_DIRECT), ``synced`` waits for the device at every write (O_SYNC).
-    - `budget_s`: time limit for writing one file, and for reading it; the file is then shorter.
+    - `budget_s`: time limit for writing one file, and for reading it. If writing takes longer, the
+      file becomes shorter.
     """
 
     file_bytes: Annotated[int, Field(ge=_PAGE_BYTES, le=1 << 44)] = 64 << 20
@@ -58,7 +60,10 @@ class SequentialParams:
 
 
 class Sequential(Probe[SequentialParams]):
-    """The probe of a file for every block size: written, synced, uncached, read, compared."""
+    """The probe of sequential access to a file, for every block size.
+
+    The file is written, synced, removed from the page cache, read and compared.
+    """
 
     name: ClassVar[str] = "io.sequential"
     layer: ClassVar[Layer] = Layer.IO
@@ -76,9 +81,9 @@ class Sequential(Probe[SequentialParams]):
     }
 
     def delivers(self, params: SequentialParams) -> Mapping[str, Metric]:
-        """Return the metrics without the read from the page cache, which may be missing.
+        """Return the metrics except ``cached_read_rate``.
 
-        It is missing if the file is not in the page cache.
+        This metric is missing if the page cache does not contain the whole file.
         """
         return {name: self.metrics[name] for name in self.metrics if name != "cached_read_rate"}
 
@@ -134,14 +139,14 @@ def _samples(params: SequentialParams, point: MeasuredPoint) -> Iterator[Sample]
 def _check_amount(way: str, moved_bytes: float, rate: float, seconds: float) -> None:
     """Check that the amount of data agrees with the rate and the time.
 
-    Raises ParseError: it does not.
+    Raises ParseError: they contradict each other.
     """
     if not math.isclose(rate * seconds, moved_bytes, rel_tol=0.01):
         raise ParseError(f"{way}: rate, amount and time contradict each other")
 
 
 def _cached_samples(point: MeasuredPoint, written_bytes: float) -> Iterator[Sample]:
-    """Yield the rate of the read from the page cache, if this contained the whole file.
+    """Yield the rate of the read from the page cache, if the cache contained the whole file.
 
     Older programs, and modes with direct I/O, do not read the file from the page cache.
     """
@@ -163,13 +168,14 @@ class CreateParams:
     """Parameters of the creation of files.
 
     - `files`: number of files.
-    - `writers`: number of threads that create files. It may exceed the number of cores, because a
-      writer mostly waits for the file system. 0 means the layout's threads. fs_mark's ``-t``.
+    - `writers`: number of threads that create files (fs_mark's ``-t``); 0 means the layout's
+      threads. The number may exceed the number of cores, because a writer mostly waits for the file
+      system.
     - `file_bytes`: size of each file.
     - `directories`: number of directories for the files, which are filled one after the other.
-    - `sync`: ``fsync`` of each file before it is closed, fsync of each ``directory`` after its last
-      file (this secures names, but contents only if the file system writes them first), or
-      ``none``.
+    - `sync`: the calls of fsync. ``fsync``: for each file, before it is closed. ``directory``: for
+      each directory, after its last file; this secures the files' names, but the contents only if
+      the file system writes them before the names. ``none``: no calls.
     """
 
     files: Annotated[int, Field(ge=1, le=10_000_000)] = 500
@@ -225,7 +231,10 @@ class Create(Probe[CreateParams]):
         )
 
     def parse(self, params: CreateParams, output: Output) -> ProbeReading:
-        """Return the values of iobench's output; ``phase = "file"`` is all steps of one file."""
+        """Return the values of iobench's output.
+
+        The time at the point ``phase = "file"`` includes all steps from creating to closing a file.
+        """
         report = read_report(output, "iobench", "create")
         phases = report.coordinates("phase")
         requested = list(params.calls)

@@ -1,14 +1,14 @@
 """The probes of ``iobench_mpi``, on files of all ranks: parallel access and metadata.
 
-The patterns of access are IOR's, the phases of metadata are mdtest's, which comes with IOR; the
-parameters name the options of both programs. Times include opening, all calls, fsync and closing,
-from the first rank's start to the last rank's end, as IOR's bandwidths do. Rates are decimal
-(MB/s), whereas IOR's are binary (MiB/s). A phase begins when all ranks have ended the previous
-phase.
+The patterns of access are IOR's. The phases of metadata are mdtest's, which comes with IOR. The
+descriptions of the parameters name the corresponding options of IOR and mdtest. A
+time begins with the first rank's start, ends with the last rank's end, and includes opening, all
+calls, fsync and closing, as in IOR. Rates are decimal (MB/s), whereas IOR prints MiB/s. A phase
+begins when all ranks have ended the previous phase.
 
 If the time is too short, or data may have come from memory, the result is not a rate of the
-storage. IO500 marks a result of too short a time as invalid; this probe adds a caveat with the
-reason.
+storage. The probe then adds a caveat with the reason. IO500 marks a result as invalid if its time
+is too short.
 
 References
 ----------
@@ -31,7 +31,7 @@ from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
-#: Shortest phase whose rate is taken for one that lasts. IO500 asks for 300 s.
+#: A shorter phase gets a caveat, because its rate may not be a sustained rate. IO500 needs 300 s.
 _SUSTAINED_S = 10.0
 _PAGE_BYTES = 4096
 _PHASES = ("create", "stat", "read", "remove")
@@ -63,9 +63,12 @@ def _phase_samples(
     doubts: Iterable[str],
     phase: str = "",
 ) -> Iterable[Sample]:
-    """Yield a phase's rate and time, longest call, and times of the slowest and median rank.
+    """Yield a phase's rate, time and longest call, and the rates of the slowest and median rank.
 
-    - `phase`: the point of the times, if all phases have the same metrics.
+    - `metric`: name of the phase's rate.
+    - `each`: amount of work of a rank, in bytes or files.
+    - `doubts`: codes of caveats of the samples.
+    - `phase`: name of the phase, as coordinate of the samples, if all phases have the same metrics.
 
     Raises ParseError: the values of the phase contradict each other.
     """
@@ -96,7 +99,7 @@ def _phase_samples(
 
 
 def _reading_caveats(report: Report, point: MeasuredPoint, read_bytes: float) -> Iterable[str]:
-    """Yield caveats if the memory of a node or server may have answered instead of a device."""
+    """Yield caveats if data may have come from the memory of a node instead of from a device."""
     if point.number("cached_before_read_bytes") > 0:
         yield "page-cache"
     remote = report.header.get("remote")
@@ -111,18 +114,19 @@ def _reading_caveats(report: Report, point: MeasuredPoint, read_bytes: float) ->
 class ParallelParams:
     """Parameters of parallel access, with IOR's options.
 
-    - `api`: ``posix``, or MPI-IO: ``mpiio`` (independent calls of each rank), ``mpiio-collective``
-      (every call by all ranks together). IOR's ``-a`` and ``-c``.
+    - `api`: ``posix``; ``mpiio``, MPI-IO with independent calls of each rank; or
+      ``mpiio-collective``, MPI-IO with calls of all ranks together. IOR's ``-a`` and ``-c``.
     - `files`: one ``shared`` file, or an ``own`` file of each rank (``-F``).
     - `transfer_bytes`: size of a call in bytes (``-t``); any multiple of 8, such as IO500's 47008.
-    - `block_bytes`: bytes that a rank writes in one piece of the file (``-b``).
+    - `block_bytes`: size of a block: the contiguous part of a file that one rank writes (``-b``).
     - `segments`: number of blocks of each rank (``-s``). One large block is the segmented pattern,
       many blocks of one transfer each are the strided pattern.
-    - `duration_s`: time of writing; at its end, every rank completes as many calls as the fastest
-      rank made (``-D`` with wear-out). With 0, all segments are written.
+    - `duration_s`: time of writing; at its end, every rank continues until it has made as many
+      calls as the fastest rank (``-D`` with IOR's stonewalling wear-out). With 0, all segments are
+      written.
     - `mode`: ``buffered`` uses the page cache, ``direct`` (O_DIRECT) bypasses it.
-    - `readers`: the reader of a rank's data: a rank of an ``other`` node (on a single node, the
-      next rank; ``-C``), or the ``same`` rank.
+    - `readers`: the rank that reads a rank's data: a rank of an ``other`` node (``-C``; on a single
+      node, the next rank), or the ``same`` rank.
     - `sync`: ``fsync`` at the end of writing, as part of its time (``-e``), or ``none``.
     """
 
@@ -161,7 +165,7 @@ def _details(way: str) -> dict[str, Metric]:
 
 
 class Parallel(Probe[ParallelParams]):
-    """The probe of files that all ranks write, sync and uncache, and other ranks read."""
+    """The probe of files that all ranks write, sync, remove from the page cache, and read."""
 
     name: ClassVar[str] = "io.parallel"
     layer: ClassVar[Layer] = Layer.IO
@@ -231,8 +235,8 @@ class MetadataParams:
     - `file_bytes`: size of each file (``-w``, ``-e``): 3901 in IO500's hard pattern, 0 in its easy
       pattern.
     - `files`: one directory ``shared`` by all ranks, or an ``own`` directory of each rank (``-u``).
-    - `readers`: the rank that stats, reads and removes a rank's files: a rank of an ``other`` node
-      (on a single node, the next rank; ``-N``), or the ``same`` rank.
+    - `readers`: the rank that calls stat for, reads and removes a rank's files: a rank of an
+      ``other`` node (``-N``; on a single node, the next rank), or the ``same`` rank.
     - `sync`: ``fsync`` of each file before it is closed (``-y``), or ``none``, which is mdtest's
       default.
     """

@@ -1,9 +1,9 @@
 """Probes of memory on a node: STREAM's bandwidth, RandomAccess's updates, latency of a load.
 
-If a working set exceeds the processor's cache of page tables (TLB), the time of a load with 4 KiB
-pages also includes the search for its page. The difference from 2 MiB pages is the cost of address
-translation. Virtualization multiplies this cost, because a guest's page tables are themselves
-translated.
+The processor's TLB contains the physical addresses of a limited number of pages. If a working set
+has more pages of 4 KiB, the time of a load includes the translation of the page's address. The
+latency with 4 KiB pages minus the latency with 2 MiB pages is the cost of this translation. In a
+guest, the cost is several times as high, because the guest's page tables are also translated.
 
 References
 ----------
@@ -48,8 +48,8 @@ class StreamParams:
 
     - `array_bytes`: size of each of the three arrays; 0 means four times the last-level cache.
     - `repeat`: number of repetitions in a trial, of which the median counts.
-    - `stores`: "regular", "nontemporal" (bypass the cache, without reading the old content) or
-      "best" (both kinds are run, and for each kernel the better result counts).
+    - `stores`: "regular"; "nontemporal", which bypass the cache and do not read the old content; or
+      "best", with which the program runs both kinds and, for each kernel, the better result counts.
     - `mode`: "single" uses the layout's threads (by default one); "all" uses every core of the
       node.
     """
@@ -61,7 +61,7 @@ class StreamParams:
 
 
 class Stream(Nodebench[StreamParams]):
-    """The probe of STREAM: copy, scale, add and triad, with bytes counted as in STREAM."""
+    """The probe of copy, scale, add and triad; the rates count bytes as STREAM does."""
 
     name: ClassVar[str] = "memory.stream"
     layer: ClassVar[Layer] = Layer.MEMORY
@@ -109,7 +109,7 @@ class RandomAccessParams:
 
 
 class RandomAccess(Nodebench[RandomAccessParams]):
-    """The probe of updates per second, of one core or the mean over simultaneous cores."""
+    """The probe of random updates per second of one core; with all cores, of the mean core."""
 
     name: ClassVar[str] = "memory.random_access"
     layer: ClassVar[Layer] = Layer.MEMORY
@@ -132,7 +132,7 @@ class RandomAccess(Nodebench[RandomAccessParams]):
         size_bytes = point.coordinates.get("size_bytes")
         if not isinstance(size_bytes, int) or not 0 <= errors <= _MOST_WRONG * size_bytes / 8:
             raise ParseError(f"{errors:.0f} words of a table of {size_bytes} B are wrong")
-        # The size is a parameter of the trial, or the node's own.
+        # The size is not a coordinate: it is a parameter of the trial, or the node determines it.
         yield from spread_samples(point, "rate", "rate", coordinates={})
         yield Sample("rate_loop_mean", point.positive("loop_rate"))
 
@@ -144,8 +144,9 @@ class RandomAccess(Nodebench[RandomAccessParams]):
 class LatencyParams:
     """Parameters of dependent loads.
 
-    - `min_bytes`, `max_bytes`: range of the working sets, which are powers of two and the sizes
-      half-way between.
+    - `min_bytes`: smallest working set. Working sets are powers of two and the sizes half-way
+      between two powers.
+    - `max_bytes`: largest working set.
     - `pages`: "small" (4 KiB), "huge" (2 MiB) or "both". Page sizes that the node does not provide
       are left out.
     - `budget_s`: time limit of each point.
@@ -164,7 +165,7 @@ class LatencyParams:
             )
 
     def points(self) -> list[dict[str, int]]:
-        """Return the working sets with page sizes, in bytes."""
+        """Return the points: each working set with each page size, in bytes."""
         sizes: list[int] = []
         for power in range(7, self.max_bytes.bit_length()):
             sizes += (1 << power, 3 << power >> 1)

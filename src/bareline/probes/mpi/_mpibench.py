@@ -21,12 +21,11 @@ from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
-#: Means as classic programs report them: over the plain loop and all ranks, and of its slowest one;
-#: over the calls timed one by one and all ranks, and of the slowest one.
+#: Names of the means that OSU, IMB and HPC Challenge report; see `MpiFunction`.
 _MEANS = ("loop_mean", "loop_mean_max", "rank_mean", "rank_mean_max")
 
 
-#: Limits of mpibench: sizes that it takes as a list, and bytes of a message.
+#: Limits of mpibench: the number of sizes in a list, and the size of a message.
 MOST_SIZES = 32
 LARGEST_BYTES = 1 << 30
 
@@ -35,18 +34,19 @@ LARGEST_BYTES = 1 << 30
 class MpiParams:
     """Parameters of an MPI function by message size.
 
-    - `min_bytes`, `max_bytes`: range of the message sizes, which are powers of two; ``min_bytes =
-      0`` adds the empty message. OSU's ``-m``.
+    - `min_bytes`: smallest message size; 0 adds the empty message. Message sizes are powers of two.
+      OSU's ``-m``.
+    - `max_bytes`: largest message size. OSU's ``-m``.
     - `iterations`: limit for the iterations of each size; 0 leaves the choice to the program. OSU's
       ``-i``.
     - `warmup`: iterations before the first measured iteration; 0 leaves the choice to the program.
       OSU's ``-x``.
-    - `budget_s`: time limit for each size; a size that exceeds it even with the fewest iterations
-      is left out.
-    - `between`: whether sizes halfway between powers of two are added, from 24 bytes on, because
-      protocols change there.
-    - `sizes_bytes`: explicit ascending message sizes, separated by commas, such as "8,65536", in
-      place of the range; for instance the sizes of an application. ``--sizes``.
+    - `budget_s`: time limit for each size. A size is left out if it exceeds the limit even with the
+      smallest number of iterations.
+    - `between`: whether sizes halfway between two powers of two are also measured, from 24 bytes
+      on. MPI libraries may change their protocol at such a size.
+    - `sizes_bytes`: ascending message sizes, separated by commas, such as "8,65536". They replace
+      the range, for instance by the sizes of an application.
     """
 
     min_bytes: Annotated[int, Field(ge=0)] = 0
@@ -63,9 +63,9 @@ class MpiParams:
             raise ValueError(f"min_bytes = {self.min_bytes} is above max_bytes = {self.max_bytes}")
 
     def sizes(self, smallest: int = 0) -> list[int]:
-        """Return the message sizes in bytes of a benchmark with a smallest size.
+        """Return the message sizes in bytes of a benchmark, none below its smallest size.
 
-        The program leaves out explicit sizes below the smallest, and lists them in its output.
+        The program leaves out smaller values of `sizes_bytes`, and lists them in its output.
         """
         if self.sizes_bytes:
             return [*map(int, self.sizes_bytes.split(","))]
@@ -76,7 +76,7 @@ class MpiParams:
         return [0, *sizes] if least == 0 else sizes
 
     def options(self, smallest: int = 0) -> tuple[str, ...]:
-        """Return the program's options, with no size below the benchmark's smallest."""
+        """Return the program's options; the range of sizes begins at the benchmark's smallest."""
         effort = (*counted(i=self.iterations, x=self.warmup), "-t", f"{self.budget_s:g}")
         if self.sizes_bytes:
             return ("--sizes", self.sizes_bytes, *effort)
@@ -88,7 +88,7 @@ class MpiParams:
 def _check_list(text: str) -> None:
     """Check that a text is a list of message sizes.
 
-    Raises ValueError: it is not.
+    Raises ValueError: the text is not such a list.
     """
     words = text.split(",") if text else []
     if not all(word.isascii() and word.isdigit() for word in words):
@@ -103,7 +103,7 @@ def _check_list(text: str) -> None:
 
 
 def latency_metrics() -> dict[str, Metric]:
-    """Return the metrics of a time per iteration: the median, then its spread and means."""
+    """Return the metrics of a time per iteration: the median, further quantiles, and means."""
     return {
         **spread_metrics("latency", "s", "lower"),
         **{f"latency_{name}": Metric("s", "lower", detail=True) for name in _MEANS},
@@ -111,7 +111,7 @@ def latency_metrics() -> dict[str, Metric]:
 
 
 def rate_metrics(metric: str = "bandwidth", unit: str = "B/s") -> dict[str, Metric]:
-    """Return the metrics of a rate per iteration: the median, then its spread and loop mean."""
+    """Return the metrics of a rate per iteration: the median, further quantiles, and a mean."""
     return {
         **spread_metrics(metric, unit, "higher"),
         f"{metric}_loop_mean": Metric(unit, "higher", detail=True),
@@ -126,11 +126,11 @@ def latency_samples(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def mean_of_loop(samples: Iterable[Sample]) -> Iterable[Sample]:
-    """Return a simulated collective's samples, with the mean over a plain loop as main metric.
+    """Return a simulated collective's samples; ``latency`` becomes the mean over a plain loop.
 
-    Before each individually timed call, all simulated ranks wait for the same time, so that they
-    enter the call together, and each call takes the same time. In a loop, a rank enters a call when
-    it leaves the previous call, as in applications and in published results.
+    Simulated ranks enter each individually timed call at the same time, so that all these calls
+    take the same time. In a loop, a rank enters a call when it leaves the previous call, as in
+    applications and in published results.
     """
     sequence = tuple(samples)
     mean = next(sample.value for sample in sequence if sample.metric == "latency_loop_mean")
@@ -144,7 +144,7 @@ def mean_of_loop(samples: Iterable[Sample]) -> Iterable[Sample]:
 def rate_samples(
     point: MeasuredPoint, series: str = "rate", metric: str = "bandwidth"
 ) -> Iterable[Sample]:
-    """Yield the samples of `rate_metrics` from a series and its loop mean."""
+    """Yield the samples of `rate_metrics` from a point's series and mean over a loop of calls."""
     yield from spread_samples(point, series, metric)
     mean = point.positive(f"loop_{series}")
     yield point.sample(f"{metric}_loop_mean", mean)
@@ -153,19 +153,24 @@ def rate_samples(
 class MpiFunction(Probe[Any]):
     """The probe of an MPI function by message size, which runs a benchmark of mpibench.
 
-    ``latency`` is the median over iterations of the slowest rank's time. The values of classic
-    programs are also measured. ``latency_loop_mean`` is the mean over a plain loop and all ranks
-    (OSU's latency; t_avg of IMB's PingPong, Sendrecv, Exchange and Barrier),
-    ``latency_loop_mean_max`` the mean of the slowest rank (IMB's t_max, HPC Challenge's rings).
-    ``latency_rank_mean`` and ``latency_rank_mean_max`` are means over individually timed calls,
-    over all ranks and of the slowest rank (collectives of OSU, and of IMB since 2017).
+    ``latency`` is the median over iterations of the slowest rank's time. Further metrics have the
+    definitions of OSU, IMB and HPC Challenge:
+
+    - ``latency_loop_mean``: mean over a plain loop of calls and over all ranks (OSU's latency;
+      t_avg of IMB's PingPong, Sendrecv, Exchange and Barrier).
+    - ``latency_loop_mean_max``: mean over a plain loop, of the slowest rank (IMB's t_max, HPC
+      Challenge's rings).
+    - ``latency_rank_mean``: mean over individually timed calls and over all ranks (collectives of
+      OSU, and of IMB since 2017).
+    - ``latency_rank_mean_max``: mean over individually timed calls, of the slowest rank
+      (collectives of OSU, and of IMB since 2017).
     """
 
     layer: ClassVar[Layer] = Layer.MPI
     params: type[Any] = MpiParams
     metrics: ClassVar[Mapping[str, Metric]] = latency_metrics()
     min_ranks: ClassVar[int] = 2
-    #: Name in mpibench where it is not the probe's; parameters are in braces.
+    #: Name of the benchmark in mpibench, if it differs from the probe's; parameters are in braces.
     benchmark: ClassVar[str] = ""
     smallest_bytes: ClassVar[int] = 0
 
@@ -201,5 +206,5 @@ class MpiFunction(Probe[Any]):
 
     @staticmethod
     def point_samples(point: MeasuredPoint) -> Iterable[Sample]:
-        """Return the samples of a point; a table row may set another function."""
+        """Return the samples of a point; the table row of a probe may set another function."""
         return latency_samples(point)

@@ -39,14 +39,14 @@ from bareline.vocabulary.model import Metric, Sample
 class WindowParams(MpiParams):
     """Parameters of a window of messages by size.
 
-    - `window`: number of messages in flight; 0 leaves the choice (64) to the program. OSU's ``-W``.
+    - `window`: number of messages in flight; 0 means the program's default of 64. OSU's ``-W``.
     """
 
     window: Annotated[int, Field(ge=0, le=65536)] = 0
 
     def options(self, smallest: int = 0) -> tuple[str, ...]:
-        # Without super(): a dataclass with slots is a new class, and its methods refer to the old
-        # one.
+        # super() would fail: a dataclass with slots is a new class, but super() in its methods
+        # refers to the original class.
         return (*MpiParams.options(self, smallest), *counted(W=self.window))
 
 
@@ -54,7 +54,8 @@ class WindowParams(MpiParams):
 class RingParams(MpiParams):
     """Parameters of a ring.
 
-    - `order`: "natural" or "random" (several seeded orders).
+    - `order`: order of the ranks in the ring: "natural", or "random" (several orders from a fixed
+      seed).
     """
 
     order: Literal["natural", "random"] = "random"
@@ -125,7 +126,7 @@ class SizelessFunction(MpiFunction):
 
 
 def _with_bandwidth(point: MeasuredPoint) -> Iterable[Sample]:
-    """Yield the samples of a ping-pong and its bandwidth: message size divided by latency."""
+    """Yield a ping-pong's latency, and its bandwidth: the message size divided by the latency."""
     yield from latency_samples(point)
     size_bytes = point.coordinates.get("size_bytes")
     if not isinstance(size_bytes, int):
@@ -135,7 +136,7 @@ def _with_bandwidth(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def _with_rate(point: MeasuredPoint) -> Iterable[Sample]:
-    """Yield the samples and, for messages that are not empty, the bandwidth.
+    """Yield the latency and, unless the message is empty, the bandwidth.
 
     A rank both sends and receives a message in the measured time.
     """
@@ -152,17 +153,17 @@ def _of_pairs(point: MeasuredPoint) -> Iterable[Sample]:
 def _of_ends(point: MeasuredPoint) -> Iterable[Sample]:
     """Yield the processor time of a message at sender and receiver.
 
-    ``send`` is the time of ``MPI_Send`` while no other message is in flight, ``receive`` that of
-    ``MPI_Recv`` for a message that has arrived; the rest of the latency is the way between them.
-    For a message that waits for its receiver (rendezvous), ``send`` includes the wait and is not
-    meaningful.
+    ``send`` is the time of ``MPI_Send`` while no other message is in flight. ``receive`` is the
+    time of ``MPI_Recv`` for a message that has arrived. The rest of the latency is the message's
+    time in the network. If the sender waits for the receiver (rendezvous), ``send`` includes the
+    wait and is not meaningful.
     """
     for metric in ("send", "receive"):
         yield point.sample(metric, point.positive(metric, "median"))
 
 
 def _of_overlap(point: MeasuredPoint) -> Iterable[Sample]:
-    """Yield the time of communication with computation, each time alone, and the overlap.
+    """Yield the time of communication and computation together and of each alone, and the overlap.
 
     The overlap is the part of the communication time that is hidden by computation.
     """
@@ -187,10 +188,11 @@ def _of_first_message(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def _of_beside(point: MeasuredPoint) -> Iterable[Sample]:
-    """Yield the time of code after a message and after itself, without calls that lost a core.
+    """Yield the time of code between messages, its time without messages, and their ratio.
 
-    Also yield the time of an all-reduce of 8 B, and of an all-reduce after 100 us of reading
-    memory.
+    Each time is an average of quartiles, so that runs during which the process lost its core have
+    no influence. Also yield the time of an all-reduce of 8 B, and the time of such an all-reduce
+    after 100 us in which the ranks read memory.
     """
     times = {}
     for name in ("between", "alone"):

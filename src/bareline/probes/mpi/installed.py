@@ -1,8 +1,8 @@
 """The probes of a user's installation of OSU's programs or IMB-MPI1, one program per trial.
 
-The folder or environment module with the programs is on the nodes, so only the nodes can find them.
-The programs run in the same blocks as bareline's own benchmarks, so that the results of both can be
-compared like two platforms.
+The folder or environment module with the programs is on the nodes, so that only the nodes can find
+the programs. The trials of these programs are interleaved with the trials of bareline's own
+benchmarks, so that their results can be compared in the same way as the results of two platforms.
 
 References
 ----------
@@ -30,7 +30,7 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sa
 from bareline.vocabulary.sources import LOAD_MODULE
 
 _NAME = "find-program.sh"
-#: Runs on every rank. Where the program is missing, one rank reports it.
+#: A script that runs on every rank. If the program is missing, one rank reports this.
 _SCRIPT = """\
 modules=$1 folder=$2 program=$3
 shift 3
@@ -55,13 +55,13 @@ say "neither in the folder '$folder' on $(uname -n) nor two folders deep in it"
 
 _OSU_FOLDER = "BARELINE_OSU_FOLDER"
 _IMB_FOLDER = "BARELINE_IMB_FOLDER"
-#: Benchmarks of IMB between two ranks, which print one time instead of least, greatest and mean.
+#: Benchmarks of IMB for two ranks, which print one time instead of minimum, maximum and mean.
 _PAIRS = ("PingPong", "PingPing")
 _REDUCTIONS = tuple(each.imb for each in COLLECTIVES.values() if each.reduces)
 
 
 def check_folder(folder: str) -> None:
-    """Check that the path of a folder is absolute, as nodes start programs elsewhere.
+    """Check that the path of a folder is absolute, because nodes start programs in other folders.
 
     Raises ValueError: the path is not absolute.
     """
@@ -72,10 +72,11 @@ def check_folder(folder: str) -> None:
 def installed_command(program: str, options: Sequence[str], params: Any, variable: str) -> Command:
     """Return the command of an installed program under MPI.
 
-    - `params`: the probe's parameters: the `folder` of the nodes with the program, or up to two
-      folders above it, and the environment `module` to load before. Either may be "".
-    - `variable`: environment variable that contains the folder if the parameter does not. Without
-      either, the program must be on the path.
+    - `params`: the probe's parameters, with `folder` and `module`. `folder` is a folder on the
+      nodes that contains the program, directly or at most two levels below. `module` is an
+      environment module to load before. Both may be "".
+    - `variable`: environment variable that contains the folder if `folder` is "". If the variable
+      is also empty, the program must be on the path.
     """
     folder = params.folder or os.environ.get(variable, "")
     requires = ("sh",) if folder or params.module else ("sh", program)
@@ -90,11 +91,13 @@ def installed_command(program: str, options: Sequence[str], params: Any, variabl
 def only_samples(
     readings: Iterable[Reading], probe: str, wanted: Container[str], largest_bytes: int
 ) -> tuple[Sample, ...]:
-    """Return the wanted metrics of the requested reading.
+    """Return the samples of the wanted metrics from the only reading of an output.
 
-    The sizes must end at `largest_bytes`; 0 means the program's default.
+    - `probe`: name of the reading's benchmark.
+    - `largest_bytes`: the largest message size that the reading must have; 0 for any size.
 
-    Raises ParseError: there is another reading, or several, or it cannot be trusted.
+    Raises ParseError: the output does not have exactly one reading of this benchmark, the
+    benchmark failed, or the largest size is another size.
     """
     received = list(readings)
     if [reading.probe for reading in received] != [probe]:
@@ -114,12 +117,14 @@ def only_samples(
 class InstalledOsuParams:
     """Parameters of OSU's programs: their folder, sizes and iterations.
 
-    - `min_bytes`, `max_bytes`: message sizes; 0 leaves the program's default. OSU's ``-m``.
-    - `iterations`, `warmup`: measured iterations and preceding iterations of each size; 0 leaves
-      the program's default. OSU's ``-i`` and ``-x``.
-    - `folder`: folder of the nodes with the programs, or up to two folders above them, as an
-      absolute path. By default, the folder in the environment variable ``BARELINE_OSU_FOLDER``;
-      without this variable, the folders in ``PATH``.
+    - `min_bytes`: smallest message size; 0 leaves the program's default. OSU's ``-m``.
+    - `max_bytes`: largest message size; 0 leaves the program's default. OSU's ``-m``.
+    - `iterations`: measured iterations of each size; 0 leaves the program's default. OSU's ``-i``.
+    - `warmup`: iterations of each size before the measured ones; 0 leaves the program's default.
+      OSU's ``-x``.
+    - `folder`: absolute path of a folder on the nodes that contains the programs, directly or at
+      most two levels below. By default, the folder in the environment variable
+      ``BARELINE_OSU_FOLDER``; without this variable, the folders in ``PATH``.
     - `module`: environment module that every rank loads before the program.
     """
 
@@ -164,7 +169,7 @@ class OsuRateParams(InstalledOsuParams):
 
 
 class Osu(Probe[Any]):
-    """The probe of one of OSU's programs, with means over its iterations and ranks."""
+    """The probe of one of OSU's programs, which report means over iterations and ranks."""
 
     layer: ClassVar[Layer] = Layer.MPI
     source: ClassVar[str] = "OSU micro-benchmarks 5 to 7"
@@ -176,7 +181,7 @@ class Osu(Probe[Any]):
         return installed_command(f"osu_{params.program}", options, params, _OSU_FOLDER)
 
     def delivers(self, params: Any) -> Mapping[str, Metric]:
-        """Return the metrics; only one of the programs has a message rate."""
+        """Return the metrics; only ``osu_mbw_mr`` has a message rate."""
         if params.program == "mbw_mr":
             return self.metrics
         return {name: metric for name, metric in self.metrics.items() if name != "message_rate"}
@@ -199,11 +204,11 @@ class ImbParams:
       ``-iter``.
     - `red_data_type`: data type of reductions: "double" as in `mpi.allreduce`; "float" is IMB's
       default.
-    - `root_shift`, `sync`: whether the root rank changes with every call, and whether a barrier
-      follows every call; the defaults are IMB's since 2017.
-    - `folder`: folder of the nodes with IMB-MPI1, or up to two folders above it, as an absolute
-      path. By default, the folder in the environment variable ``BARELINE_IMB_FOLDER``; without this
-      variable, the folders in ``PATH``.
+    - `root_shift`: whether the root rank changes with every call. The default is IMB's since 2017.
+    - `sync`: whether a barrier follows every call. The default is IMB's since 2017.
+    - `folder`: absolute path of a folder on the nodes that contains IMB-MPI1, directly or at most
+      two levels below. By default, the folder in the environment variable ``BARELINE_IMB_FOLDER``;
+      without this variable, the folders in ``PATH``.
     - `module`: environment module that every rank loads before the program.
     """
 
@@ -241,7 +246,7 @@ class ImbParams:
 
 
 class Imb(Probe[ImbParams]):
-    """The probe of an installed IMB-MPI1: mean over iterations and ranks, least and greatest."""
+    """The probe of an installed IMB-MPI1: mean, smallest and greatest time over the ranks."""
 
     name: ClassVar[str] = "imb"
     layer: ClassVar[Layer] = Layer.MPI
@@ -261,13 +266,16 @@ class Imb(Probe[ImbParams]):
         return installed_command("IMB-MPI1", options, params, _IMB_FOLDER)
 
     def delivers(self, params: ImbParams) -> Mapping[str, Metric]:
-        """Return the metrics; between two ranks there is only one time."""
+        """Return the metrics; for a benchmark of two ranks, IMB reports only one time."""
         if params.benchmark in _PAIRS:
             return {"latency": self.metrics["latency"]}
         return self.metrics
 
     def parse(self, params: ImbParams, output: Output) -> ProbeReading:
-        """Return the values of IMB's table; in a ping-pong, all but two ranks wait."""
+        """Return the values of IMB's table.
+
+        In a benchmark of two ranks, all other ranks wait.
+        """
         if imb.END not in output.stdout:
             raise ParseError("the output is truncated: IMB's last line is missing")
         readings = list(imb.read(output.stdout))

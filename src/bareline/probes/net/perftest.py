@@ -1,7 +1,7 @@
 """The probes of perftest, the RDMA benchmarks of the OFED stack: RDMA writes without MPI.
 
-The tools are Debian's unchanged package ``perftest``. If a node has no RDMA device, the tools
-report this, and the trial has failed with this reason.
+The tools are Debian's unchanged package ``perftest``. If a node has no RDMA device, the trial fails
+with this reason.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The probes of TCP and UDP throughput between two nodes' memories, by nuttcp and iperf3.
 
 The tools are Debian's unchanged packages ``nuttcp``, by Bill Fink and Rob Scott, and ``iperf3``, by
-ESnet; a trial is one transfer. The difference of iperf3's rates in the first second and in the rest
-shows TCP's slow start.
+ESnet; a trial is one transfer. iperf3's rate in the first second is a separate metric, because it
+is lower than the later rate during TCP's slow start.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Nuttcp(Probe[NuttcpParams]):
 def _declared_samples(
     values: Mapping[str, float], metrics: Mapping[str, Metric]
 ) -> tuple[Sample, ...]:
-    """Return the values of the probe's metrics; the tool prints further values."""
+    """Return a tool's values, except the values that are not metrics of the probe."""
     return tuple(Sample(name, value) for name, value in values.items() if name in metrics)
 
 

@@ -1,8 +1,8 @@
 """The probes of the NAS Parallel Benchmarks, a table row for each.
 
 Each benchmark is a program of bareline that compares its result with the published values. This
-module declares the rules for numbers of ranks, and the arithmetic and the bytes of the programs for
-each counted operation; docs/method/npb.md derives these numbers.
+module declares the valid numbers of ranks. It also declares the arithmetic operations and the bytes
+that each program needs per counted operation; docs/method/npb.md derives these numbers.
 
 References
 ----------
@@ -24,22 +24,22 @@ from bareline.probes._native import MeasuredPoint
 from bareline.probes.base import declared
 from bareline.vocabulary.model import Layer, Metric, Sample
 
-#: Floating-point operations that ours do for each counted one, which were counted instruction by
-#: instruction. EP counts random numbers; IS counts keys and does none.
+#: Floating-point operations of bareline's programs per counted operation; they were determined by
+#: counting instructions. EP counts random numbers; IS counts keys and has no such operations.
 DONE_PER_COUNTED = {
     "ep": 47.0, "cg": 1.03, "mg": 1.04, "ft": 0.74, "bt": 0.76, "sp": 1.04, "lu": 0.39,
 }  # fmt: skip
-#: Bytes that have to pass between caches and memory for each counted operation, where the arrays
-#: are larger than the caches. EP has none.
+#: Bytes between caches and memory per counted operation, if the arrays are larger than the caches.
+#: EP has no large arrays.
 BYTES_PER_COUNTED = {
     "is": 16.0, "cg": 4.8, "mg": 0.92, "ft": 0.78, "bt": 0.069, "sp": 0.27, "lu": 0.18,
 }  # fmt: skip
-#: Classes whose arrays are.
+#: Classes whose arrays are larger than the caches.
 BEYOND_CACHES = "ABCDE"
 
-#: Sizes of the classes: logarithms to the base 2 of EP's pairs and of IS's keys; CG's rows,
-#: nonzeros of a generating vector and iterations; for the rest points in a direction (of FT the
-#: logarithm to the base 2 of all) and iterations.
+#: Sizes of the classes. EP: log2 of the pairs. IS: log2 of the keys. CG: rows, nonzeros of a
+#: generating vector, iterations. FT: log2 of all points, iterations. MG, BT, SP, LU: points in a
+#: direction, iterations.
 _CLASSES: Mapping[str, Sequence[tuple[int, ...]]] = {
     "ep": ((24,), (25,), (28,), (30,), (32,), (36,), (40,)),
     "is": ((16,), (20,), (23,), (25,), (27,), (31,), (35,)),
@@ -67,10 +67,10 @@ def _class(kernel: str, problem_class: str) -> tuple[int, ...]:
 
 
 def operation_count(kernel: str, problem_class: str) -> float:
-    """Return the number of operations of a problem class that the benchmark's Mop/s count.
+    """Return the number of operations of a problem class; divided by the time, it gives the Mop/s.
 
-    The number is part of the benchmark's definition: an implementation that needs fewer operations
-    divides the same number by its time.
+    The benchmark defines the number. An implementation that needs fewer operations uses the same
+    number.
     """
     size, *more = _class(kernel, problem_class)
     if kernel == "ep":
@@ -110,15 +110,15 @@ class NpbParams(ClassParams):
 
     - `problem_class`: size of the problem: S, W, A, B, C, D or E, each several times as large as
       the previous one.
-    - `iterations`: number of iterations to run; 0 runs all. The result of a part cannot be
-      verified, which is a caveat of its times; a part is meant for large simulations.
+    - `iterations`: number of iterations to run; 0 runs all. Fewer iterations are useful for large
+      simulations. Their result cannot be verified, so that the times get a caveat.
     """
 
     iterations: Annotated[int, Field(ge=0)] = 0
 
 
 class NpbProgram(Kernel):
-    """The probe of a NAS Parallel Benchmark, with the nominal rate: NPB's operations per time."""
+    """The probe of a NAS Parallel Benchmark; its rate is `operation_count` divided by the time."""
 
     layer: ClassVar[Layer] = Layer.NPB
     source: ClassVar[str] = "NAS Parallel Benchmarks 3.4"
@@ -133,15 +133,16 @@ class NpbProgram(Kernel):
         return params.iterations if isinstance(params, NpbParams) else 0
 
     def delivers(self, params: ClassParams) -> Mapping[str, Metric]:
-        """Return the metrics; without arithmetic or memory traffic, the rate of it is left out.
+        """Return the metrics.
 
-        There is no memory traffic if the data fit into caches.
+        ``arithmetic`` is left out if the kernel has no arithmetic in floating point. ``traffic`` is
+        left out if the kernel has no memory traffic, for instance because the data fit into caches.
         """
         absent = {"arithmetic", "traffic"} - self._amounts(params).keys()
         return {name: metric for name, metric in self.metrics.items() if name not in absent}
 
     def samples(self, params: ClassParams, point: MeasuredPoint) -> list[Sample]:
-        """Return the samples of every kernel, and the rates of arithmetic and of bytes."""
+        """Return the samples of `Kernel`, and the rates of arithmetic and of memory traffic."""
         samples: list[Sample] = []
         for sample in super().samples(params, point):
             samples.append(sample)
@@ -173,36 +174,40 @@ def _ep(problem_class: str, ranks: int) -> str:
 
 
 def _is(problem_class: str, ranks: int) -> str:
-    """Return "" if ranks divide keys and buckets evenly, within NPB's limits, else the reason."""
+    """Return "" if a number of ranks is a power of two within NPB's limits, else the reason."""
     least, most = {"S": (1, 128), "D": (4, 1024), "E": (64, 1024)}.get(problem_class, (1, 1024))
     few = "" if ranks >= least else f"it takes at least {least}"
     return _power_of_two(ranks) or few or _at_most(ranks, most)
 
 
 def _cg(problem_class: str, ranks: int) -> str:
-    """Return "" if the ranks form a grid of powers of two over the matrix, else the reason."""
+    """Return "" if the ranks are a power of two, at most the matrix's order, else the reason."""
     return _power_of_two(ranks) or _at_most(ranks, _class("cg", problem_class)[0])
 
 
 def _mg(problem_class: str, ranks: int) -> str:
-    """Return "" if the ranks form a block of powers of two, else the reason.
+    """Return "" if a number of ranks can divide MG's grid, else the reason.
 
-    Each rank needs two points in every direction.
+    The number must be a power of two, and each rank needs two points in every direction.
     """
     return _power_of_two(ranks) or _at_most(ranks, (_class("mg", problem_class)[0] // 2) ** 3)
 
 
 def _ft(problem_class: str, ranks: int) -> str:
-    """Return "" if the ranks divide planes, then lines, of the grid evenly, else the reason."""
+    """Return "" if a number of ranks can divide FT's grid, else the reason.
+
+    The number must be a power of two. Up to the number of planes, ranks share the planes; above it,
+    they also share the lines of a plane.
+    """
     planes = {"S": 64, "W": 32, "A": 128, "B": 256, "C": 512, "D": 1024, "E": 2048}
     return _power_of_two(ranks) or _at_most(ranks, planes[problem_class] ** 2)
 
 
 def _cells(kernel: str) -> Callable[[str, int], str]:
-    """Return the function that checks a number of ranks for a kernel of cells.
+    """Return the function that checks a number of ranks for BT or SP.
 
-    The ranks cut the grid into cells of at least three points; the number of cells along a side is
-    the square root of the number of ranks.
+    These kernels cut the grid into cells of at least three points in every direction. The number of
+    cells along a side is the square root of the number of ranks.
     """
 
     def rule(problem_class: str, ranks: int) -> str:

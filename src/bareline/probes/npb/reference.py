@@ -2,7 +2,7 @@
 
 Users compile NASA's NPB once per benchmark and class (``cg.A.x``), and until version 3.3 also per
 number of processes (``cg.A.4``). This probe runs such a binary and reads the summary at the end of
-its output. Time and rate have the same names and meaning as in `npb.cg` etc.
+its output. The metrics ``time`` and ``rate`` have the same meaning as in `npb.cg` etc.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sa
 
 FOLDER_VARIABLE = "BARELINE_NPB_FOLDER"
 
-#: Runs on every rank: the folder is on the node, so only the node can look into it. Where
-#: the binary is missing, one rank reports it.
+#: A script that runs on every rank, because only the node can look into a folder of the node. If
+#: the binary is missing, one rank reports this.
 _SCRIPT = """\
 folder=$1 kernel=$2 class=$3 ranks=$4
 for name in "$kernel.$class.x" "$kernel.$class.$ranks"; do
@@ -50,7 +50,7 @@ exit 2
 """
 _SCRIPT_NAME = "npb-reference.sh"
 
-#: Its operation counts contain constants of single precision.
+#: NPB's operation counts contain constants of single precision.
 _SINGLE_PRECISION = 1e-5
 
 
@@ -60,8 +60,9 @@ class ReferenceParams:
 
     - `kernel`: name of the benchmark.
     - `problem_class`: size of the problem: S, W, A, B, C, D or E.
-    - `folder`: folder with the binaries, or with a ``bin`` that contains them, as an absolute path
-      on the platform's nodes. By default, the environment variable ``BARELINE_NPB_FOLDER``.
+    - `folder`: absolute path, on the platform's nodes, of the folder that contains the binaries,
+      directly or in its folder ``bin``. By default, the folder in the environment variable
+      ``BARELINE_NPB_FOLDER``.
     """
 
     kernel: Literal["ep", "is", "cg", "mg", "ft", "bt", "sp", "lu"] = "cg"
@@ -101,7 +102,7 @@ class Reference(Probe[ReferenceParams]):
         )
 
     def check_ranks(self, params: ReferenceParams, ranks: int, *, where: str | None = None) -> None:
-        """Check the number of ranks by the benchmark's own rule, as for bareline's programs."""
+        """Check the number of ranks by the rule of bareline's program for the same benchmark."""
         kernel = find_probe(f"npb.{params.kernel}")
         kernel.check_ranks(
             kernel.make_params({"problem_class": params.problem_class}), ranks, where=where
@@ -117,7 +118,7 @@ class Reference(Probe[ReferenceParams]):
         share = summary.decimal("Mop/s/process")
         if abs(rate / 1e6 - ranks * share) > HALF_DIGIT * (ranks + 2):
             raise ParseError("Mop/s in total and by process contradict each other")
-        # Seconds have two decimals, Mop/s more digits: from them the time is known better.
+        # Seconds have two decimals, but Mop/s have more digits, so that they give a better time.
         precise_s = operation_count(params.kernel, params.problem_class) / rate
         if abs(precise_s - time_s) > HALF_DIGIT + _SINGLE_PRECISION * precise_s:
             raise ParseError(
@@ -128,9 +129,10 @@ class Reference(Probe[ReferenceParams]):
 
 
 def _checked_ranks(summary: NpbSummary, params: ReferenceParams) -> int:
-    """Return the number of processes; all of them must have taken part.
+    """Return the number of processes of a run in which all processes took part.
 
-    Raises ParseError: the summary is of another benchmark or class, or of a wrong result.
+    Raises ParseError: the summary is of another benchmark or class, the result is wrong, or some
+    processes did not take part.
     """
     kernel = summary.benchmark.lower()
     if kernel != params.kernel:
