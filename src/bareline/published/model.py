@@ -143,10 +143,7 @@ class PublishedPlatform(_Placed):
 
 
 class Likewise(_Table):
-    """A ``[[benchmark.also]]``: another probe that measures the same benchmark.
-
-    - `at`: the conditions under which the probe measures it.
-    """
+    """A ``[[benchmark.also]]``: another probe of the benchmark, under the conditions `at`."""
 
     probe: str
     metrics: dict[str, str]
