@@ -197,9 +197,11 @@ class Sources:
             return _LOOKS[source.kind](source, ask, install, to.requires)
         except _NotThereError as error:
             hint = error.hint or _NEXT[source.kind]
-            return ToolMissing(
+            missing = ToolMissing(
                 f"the source '{source.name}' cannot be used: {error}", where=spec.name, hint=hint
             )
+            missing.__cause__ = error  # its code names the problem
+            return missing
 
 
 class _NotThereError(Exception):
