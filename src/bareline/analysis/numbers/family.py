@@ -157,10 +157,7 @@ def _exchange(
 
 
 def _of_all(p: FloatCube, families: Sequence[_Exchanged], alpha: float) -> FloatCube:
-    """Return p-values corrected for the numbers of families and of interim analyses.
-
-    - `alpha`: the part of the error probability that this interim analysis spends.
-    """
+    """Return p-values corrected for all families and looks; this interim look spends `alpha`."""
     return p * len(families) * (stats.CERTAIN_ALPHA / alpha)
 
 
