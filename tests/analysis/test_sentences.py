@@ -79,7 +79,7 @@ point = cell
         ),
         (
             said(point(1.3, 1.2, 1.4, Verdict.SLOWER, label="x"), point(1.0, 0.99, 1.01, Verdict.EQUIVALENT, label="y")),
-            "p is 1.30 times slower [1.20, 1.40] at x on b (a 1.40 µs, equal within 2 % at 1 point)",
+            "p is 1.30 times slower [1.20, 1.40] at x on b (a 1.40 µs; equal within 2 % at 1 point)",
         ),
         (
             said(point(1.3, 1.2, 1.4, Verdict.SLOWER, label="x"), point(0.8, 0.7, 0.9, Verdict.FASTER, label="y")),

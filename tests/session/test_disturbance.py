@@ -105,7 +105,7 @@ def test_what_the_time_budget_cut_is_not_called_unneeded(make_run, execute):
     )
     for blocks in (ended, status_blocks(status)):
         text = " ".join(str(block) for block in blocks)
-        assert f"{tally.not_run} not run: time budget" in text
+        assert f"{tally.not_run} not run (time budget used up)" in text
 
 
 def test_the_end_of_a_run_names_its_disturbed_trials(make_run, execute):

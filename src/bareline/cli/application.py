@@ -27,22 +27,46 @@ app = typer.Typer()
 @app.command(context_settings={"ignore_unknown_options": True})
 def profile(
     out: Annotated[Path, option("-o --out", "FILE", "Profile to write.")],
-    command: Annotated[list[str], argument("-- COMMAND...", "mpirun, its options, a program.")],
+    command: Annotated[
+        list[str],
+        argument(
+            "-- COMMAND...",
+            "The command that starts the program: mpirun, its options, the program.",
+        ),
+    ],
     mpi: Annotated[
-        str, option("--mpi", "M", "The program's library: auto, a flavour or a path.")
+        str,
+        option("--mpi", "M", "MPI library of the program: auto, the name of a library, or a path."),
     ] = "auto",
     split: Annotated[
-        bool, flag("--split", "Time waiting apart, by a barrier before each.")
+        bool, flag("--split", "Measure waiting separately, by a barrier before each collective.")
     ] = False,
-    trace: Annotated[bool, flag("--trace", "Also every call, for a replay: FILE.trace.")] = False,
+    trace: Annotated[
+        bool, flag("--trace", "Also write every call, for a replay, to FILE.trace.")
+    ] = False,
     period: Annotated[
-        bool, flag("--period", "Also one period of its calls, for more ranks.")
+        bool,
+        flag(
+            "--period",
+            "Also write one period of the calls of each rank, for predictions with more ranks.",
+        ),
     ] = False,
-    limit: Annotated[str, option("--limit", "SIZE", "Most that the trace may take.")] = "64MB",
-    region: Annotated[list[str] | None, option("--region", "N=NAME", "Name of a region.")] = None,
+    limit: Annotated[str, option("--limit", "SIZE", "Largest size of the trace.")] = "64MB",
+    region: Annotated[
+        list[str] | None,
+        option(
+            "--region", "N=NAME", "Name a region of the program: N is its number in MPI_Pcontrol."
+        ),
+    ] = None,
     wait: Annotated[
         int | None,
-        option("--wait", "S", "Longest wait for a rank (20; at the end 600).", min=1, max=1000000),
+        option(
+            "--wait",
+            "S",
+            "Longest wait for a rank in seconds (20; at the end 600).",
+            min=1,
+            max=1000000,
+        ),
     ] = None,
 ) -> None:
     """Run an MPI program and write a profile of its MPI calls; its exit code is kept."""
@@ -91,70 +115,116 @@ class PredictOptions:
         list[Path] | None,
         argument(
             "PROFILE...",
-            "A profile with its trace, or an application of --from. With --ranks: several.",
+            "A profile with its trace, or an application of --from. --ranks: several profiles.",
         ),
     ] = None
     source: Annotated[
         Path | None,
-        option("--from", "RUN", "The ladder of the profile's platform.", parser=run_path),
+        option(
+            "--from",
+            "RUN",
+            "Run with the MPI benchmarks (the ladder) of the profile's platform.",
+            parser=run_path,
+        ),
     ] = None
     to: Annotated[
-        str | None, option("--to", "P", "Platform to predict for; with --ranks: P,P too.")
+        str | None, option("--to", "P", "Platform to predict for; with --ranks also several: P,P.")
     ] = None
     base: Annotated[
-        str | None, option("--base", "P", "The profile's platform (default: the baseline).")
+        str | None,
+        option("--base", "P", "Platform of the profile (default: the baseline of --from)."),
     ] = None
     ladder: Annotated[
         Path | None,
-        option("--ladder", "RUN", "The ladder of --to, if not in --from.", parser=run_path),
+        option(
+            "--ladder",
+            "RUN",
+            "Run with the ladder of the platform of --to, if it is not in --from.",
+            parser=run_path,
+        ),
     ] = None
     calibrate: Annotated[
         Path | None,
-        option("--calibrate", "RUN", "Run with one rank of it on both platforms.", parser=run_path),
+        option(
+            "--calibrate",
+            "RUN",
+            "Run with the program on one rank on both platforms: it gives the ratio of computing.",
+            parser=run_path,
+        ),
     ] = None
     what_if: Annotated[
-        list[str] | None, option("--what-if", "CHANGE", "latency=x0.5, bandwidth=10Gb/s ...")
+        list[str] | None,
+        option(
+            "--what-if",
+            "CHANGE",
+            "Change the network in the prediction, e.g. latency=x0.5 or bandwidth=10Gb/s.",
+        ),
     ] = None
     ranks: Annotated[
-        int | None, option("--ranks", "N", "More ranks than the profiles have.", min=2)
+        int | None,
+        option("--ranks", "N", "Predict for N ranks, more than the profiles have.", min=2),
     ] = None
-    grid: Annotated[str | None, option("--grid", "AxB", "Their grid, the fastest side first.")] = (
-        None
-    )
+    grid: Annotated[
+        str | None,
+        option(
+            "--grid",
+            "AxB",
+            "Grid of the N ranks, e.g. 8x4, the fastest-varying side first.",
+        ),
+    ] = None
     messages: Annotated[
-        bool, flag("--messages", "With --ranks: the calls by function, without a platform.")
+        bool,
+        flag(
+            "--messages",
+            "With --ranks: print the predicted calls by MPI function; no platform is needed.",
+        ),
     ] = False
     unchecked: Annotated[
         float,
         option(
             "--unchecked",
             "SHARE",
-            "With --ranks: largest unchecked share of calls and bytes.",
+            "With --ranks: largest share of calls and bytes without a check.",
             min=0,
             max=1,
         ),
     ] = 0.25
     per_node: Annotated[
-        int | None, option("--per-node", "N", "With --ranks: ranks of a node.", min=1)
+        int | None, option("--per-node", "N", "With --ranks: number of ranks on each node.", min=1)
     ] = None
     platforms: PlatformsOption = None
-    model: Annotated[str, option("--model", "MODEL", "auto, replay or delta.")] = "auto"
-    plan: Annotated[bool, flag("--plan", "Write the study that measures the ladder it needs.")] = (
-        False
-    )
+    model: Annotated[
+        str, option("--model", "MODEL", "Model of the prediction: auto, replay or delta.")
+    ] = "auto"
+    plan: Annotated[
+        bool, flag("--plan", "Write the study that measures the needed ladder; predict nothing.")
+    ] = False
     cross_validate: Annotated[
         Path | None,
         option(
-            "--validate", "RUN", "Predict the applications of a run, all pairs.", parser=run_path
+            "--validate",
+            "RUN",
+            "Predict the applications of a run between all its platforms; print the errors.",
+            parser=run_path,
         ),
     ] = None
     max_queued: Annotated[
         float,
-        option("--max-queued", "SHARE", "With --validate: launches left out.", min=0, max=1),
+        option(
+            "--max-queued",
+            "SHARE",
+            "With --validate: largest share of time without a core that a launch may have.",
+            min=0,
+            max=1,
+        ),
     ] = 0.05
     figures: Annotated[
         Path | None,
-        option("--figures", "DIR", "With --validate or --ranks: also SVG and PNG files."),
+        option(
+            "--figures",
+            "DIR",
+            "With --validate or --ranks: also write the figures as SVG and PNG files.",
+        ),
     ] = None
     quiet: QuietOption = False
 

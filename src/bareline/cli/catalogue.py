@@ -65,7 +65,7 @@ def schema(
 def published(
     study: Annotated[str | None, argument("[STUDY]", "A study or a publication.")] = None,
 ) -> None:
-    """List the known publications, or each number in the publications that a study repeats."""
+    """List the known publications, or the published numbers that a study repeats."""
     from bareline.analysis.judgements.suitability import judge_published
     from bareline.published.catalogue import find_publications, publications, published_rows
     from bareline.report.content.suitability import suited

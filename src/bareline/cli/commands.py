@@ -47,27 +47,48 @@ class AbOptions:
     ]
     launches: Annotated[
         int | None,
-        option("--launches", "N", "Launches of each (8 to 50, as long as is open).", min=1),
+        option(
+            "--launches",
+            "N",
+            "Number of launches of each command (default: 8 to 50, until the answer is clear).",
+            min=1,
+        ),
     ] = None
     ranks: Annotated[
-        int | None, option("--ranks", "N", "MPI ranks; without it mpirun is in the command.", min=1)
+        int | None,
+        option(
+            "--ranks",
+            "N",
+            "Start each command on N MPI ranks. Without it, the command starts mpirun itself.",
+            min=1,
+        ),
     ] = None
     on: Annotated[str, option("--on", help="Where they run.", **PLATFORM)] = "bare"
     platforms: PlatformsOption = None
     metric: Annotated[
-        str, option("--metric", "REGEX", "Compare the number in its group, not the wall time.")
+        str,
+        option(
+            "--metric",
+            "REGEX",
+            "Compare the printed number that the group matches, not the wall time.",
+        ),
     ] = ""
     better: Annotated[
-        str | None, option("--better", "higher|lower", "Which figure of --metric is better.")
+        str | None,
+        option(
+            "--better", "higher|lower", "Whether a higher or a lower number of --metric is better."
+        ),
     ] = None
-    unit: Annotated[str, option("--unit", "UNIT", "Unit of the figure of --metric.")] = "1"
+    unit: Annotated[str, option("--unit", "UNIT", "Unit of the number of --metric.")] = "1"
     margin: MarginOption = None
     fail_if: FailIfOption = None
     undecided: UndecidedOption = None
     markdown: Annotated[
-        Path | None, option("--export-markdown", "FILE", "Also the answer as Markdown.")
+        Path | None, option("--export-markdown", "FILE", "Also write the answer as Markdown.")
     ] = None
-    plan: Annotated[bool, flag("--plan", "Print the study that this is; run nothing.")] = False
+    plan: Annotated[bool, flag("--plan", "Print the comparison as a study file; run nothing.")] = (
+        False
+    )
     dry_run: Annotated[bool, flag("--dry-run", "Show the plan, run nothing.")] = False
     out: Annotated[Path | None, option("-o --out", "DIR", "Run directory to make.")] = None
     seed: Annotated[int | None, option("--seed", "N", "Seed of the launches' order.")] = None

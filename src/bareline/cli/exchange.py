@@ -53,11 +53,19 @@ def calibrate(
         ),
     ],
     out: Annotated[Path, option("-o --out", "NAME.toml", "Platform file to write.")],
-    platform: Annotated[str | None, option("--platform", "P", "Which platform of the run.")] = None,
+    platform: Annotated[
+        str | None, option("--platform", "P", "Platform of the run to simulate.")
+    ] = None,
     nodes: Annotated[int, option("--nodes", "N", "Nodes to simulate.", min=2)] = 16,
     cores: Annotated[int, option("--cores", "N", "Cores of each node.", min=1)] = 8,
     eager_bytes: Annotated[
-        int, option("--eager", "BYTES", "Size from which sender and receiver meet.", min=1)
+        int,
+        option(
+            "--eager",
+            "BYTES",
+            "Message size from which the sender waits for the receiver (rendezvous).",
+            min=1,
+        ),
     ] = 65_536,
     quiet: QuietOption = False,
 ) -> None:
@@ -99,7 +107,9 @@ def _progress(*, quiet: bool) -> Callable[[str], None]:
 @prints("reparse", "session.reparse.ReadAgain", to_file=False)
 def reparse(
     path: RunArgument,
-    only: Annotated[str | None, option("--only", "PROBE", "Only this probe's trials.")] = None,
+    only: Annotated[
+        str | None, option("--only", "PROBE", "Parse only the trials of this probe.")
+    ] = None,
     study: Annotated[
         Path | None, option("--study", "FILE", "Study with corrected regular expressions.")
     ] = None,
@@ -143,30 +153,34 @@ def import_(
         list[Path], argument("FILE...", "Existing outputs, also .gz, or folders of them.")
     ],
     out: Annotated[
-        Path | None, option("-o --out", "RUN", "Run directory: new, or of an import.")
+        Path | None,
+        option("-o --out", "RUN", "Run directory: a new one, or that of an earlier import."),
     ] = None,
     platform: Annotated[
         str | None,
         option(
-            "--platform", "NAME", "Platform that they come from; ReFrame and asv name their own."
+            "--platform",
+            "NAME",
+            "Platform on which the outputs were measured; outputs of ReFrame and asv contain it.",
         ),
     ] = None,
-    title: Annotated[str, option("--title", "T", "The platform in words.")] = "",
+    title: Annotated[str, option("--title", "T", "Description of the platform.")] = "",
     ranks: Annotated[
-        int | None, option("--ranks", "N", "Ranks of outputs that do not say it.", min=1)
+        int | None,
+        option("--ranks", "N", "Number of ranks, for outputs that do not contain it.", min=1),
     ] = None,
     date: Annotated[
         str | None,
-        option("--date", "DATE", "When outputs were made that do not say it: 2024-02-05 (UTC)."),
+        option("--date", "DATE", "Date of outputs that do not contain it, e.g. 2024-02-05 (UTC)."),
     ] = None,
     skip_unknown: Annotated[
-        bool, flag("--skip-unknown", "Leave out files of no known format.")
+        bool, flag("--skip-unknown", "Skip files whose format is not known.")
     ] = False,
     per_commit: Annotated[
-        bool, flag("--per-commit", "A run for each commit, in the folder --out.")
+        bool, flag("--per-commit", "Write a run for each commit, in the folder of --out.")
     ] = False,
     explain: Annotated[
-        bool, flag("--explain", "Only show the recognised trials and their cases.")
+        bool, flag("--explain", "Show the recognised trials and their cases; write nothing.")
     ] = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -234,7 +248,13 @@ def reference(
     out: Annotated[Path, option("-o --out", "FILE", "File to write.")] = Path("reference.toml"),
     tolerance: Annotated[
         float,
-        option("--tolerance", "T", "Tolerance to both sides, relative.", min=0.0, max=10.0),
+        option(
+            "--tolerance",
+            "T",
+            "Relative tolerance in both directions, e.g. 0.1.",
+            min=0.0,
+            max=10.0,
+        ),
     ] = 0.1,
 ) -> None:
     """Write the medians of a run as reference values for `compare --reference`."""

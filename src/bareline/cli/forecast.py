@@ -29,17 +29,37 @@ class ForecastOptions:
     """Options of a forecast."""
 
     command: Annotated[
-        list[str], argument("-- COMMAND...", "mpirun -n N and a program; with --from: its name.")
+        list[str],
+        argument(
+            "-- COMMAND...",
+            "mpirun -n N and a program; with --from: the name of the program in that run.",
+        ),
     ]
     to: Annotated[list[str], option("--to", help="Platform; repeat for more.", **PLATFORM)]
     on: Annotated[str | None, option("--on", help="Where it is profiled.", **PLATFORM)] = None
     source: Annotated[
         Path | None,
-        option("--from", "RUN", "Take profile and ladder of this run.", parser=run_path),
+        option(
+            "--from",
+            "RUN",
+            "Use the profile and the ladder of this run; measure neither again.",
+            parser=run_path,
+        ),
     ] = None
-    check: Annotated[bool, flag("--check", "Also measure the program there.")] = False
+    check: Annotated[
+        bool,
+        flag(
+            "--check",
+            "Also measure the program on the other platform, and print the error of the forecast.",
+        ),
+    ] = False
     max_age: Annotated[
-        str, option("--max-age", "TIME", "Measure again if older (default: 7d).")
+        str,
+        option(
+            "--max-age",
+            "TIME",
+            "Measure the ladder again if the existing one is older than TIME (default: 7d).",
+        ),
     ] = "7d"
     platforms: PlatformsOption = None
     dry_run: Annotated[bool, flag("--dry-run", "Show the steps and their time.")] = False

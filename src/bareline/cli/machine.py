@@ -17,13 +17,17 @@ app = typer.Typer()
 @prints("doctor", "doctor.render.Checked")
 def doctor(
     all_checks: Annotated[
-        bool, flag("--all", "Every check, with the command that mends it.")
+        bool, flag("--all", "Show every check, and the command that repairs each failed one.")
     ] = False,
-    deep: Annotated[bool, flag("--deep", "Every check; also compile and run an MPI job.")] = False,
-    study: Annotated[str | None, option("--for", "STUDY", "Only the needs of this study.")] = None,
+    deep: Annotated[
+        bool, flag("--deep", "Show every check; also compile and run an MPI job.")
+    ] = False,
+    study: Annotated[
+        str | None, option("--for", "STUDY", "Check only the needs of this study.")
+    ] = None,
     on: Annotated[
         list[str] | None,
-        option("--on", "P", "Only the nodes of this platform; may be given again."),
+        option("--on", "P", "Check only the nodes of this platform; repeat for more."),
     ] = None,
     platforms: PlatformsOption = None,
 ) -> None:
@@ -55,10 +59,13 @@ def doctor(
 @prints("build", "build.record.Built")
 def build(
     on: Annotated[
-        list[str] | None, option("--on", "P", "Platform to build for; may be given again.")
+        list[str] | None, option("--on", "P", "Platform to build for; repeat for more.")
     ] = None,
     mpi: Annotated[
-        str, option("--mpi", "FLAVOUR", "Without --on: auto, openmpi, mpich, intel or a path.")
+        str,
+        option(
+            "--mpi", "FLAVOUR", "MPI library, without --on: auto, openmpi, mpich, intel or a path."
+        ),
     ] = "auto",
     platforms: PlatformsOption = None,
 ) -> None:

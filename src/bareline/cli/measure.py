@@ -80,10 +80,17 @@ def submit(
         str, option("--with", "SYSTEM", "Batch system: slurm, pbs, torque, lsf, flux.")
     ] = "slurm",
     nodes: Annotated[
-        int, option("--nodes", "N", "Nodes, where no platform names them.", min=1)
+        int,
+        option("--nodes", "N", "Number of nodes of a platform that does not declare it.", min=1),
     ] = 1,
     time_min: Annotated[
-        int, option("--time-min", "M", "Time limit, where no platform names it.", min=1)
+        int,
+        option(
+            "--time-min",
+            "M",
+            "Time limit in minutes, for a platform that does not declare it.",
+            min=1,
+        ),
     ] = 60,
     chain: Annotated[
         int,
@@ -91,9 +98,12 @@ def submit(
             "--chain", "N", "Submit N jobs; each continues where the previous one stopped.", min=1
         ),
     ] = 1,
-    after: Annotated[str, option("--after", "JOB", "Begin when this job has ended well.")] = "",
+    after: Annotated[
+        str, option("--after", "JOB", "Begin after this job has ended without an error.")
+    ] = "",
     batch_options: Annotated[
-        str, option("--batch-options", "WORDS", "More for the batch system, e.g. '-q short'.")
+        str,
+        option("--batch-options", "WORDS", "More options for the batch system, e.g. '-q short'."),
     ] = "",
 ) -> None:
     """Let batch jobs measure a study; the run directory is the last line on stdout."""
@@ -140,10 +150,14 @@ def continue_(
     path: RunArgument,
     retry_failed: Annotated[bool, flag("--retry-failed", "Also rerun failed trials.")] = False,
     anyway: Annotated[
-        bool, flag("--anyway", "Also on another machine: its launches are kept apart.")
+        bool, flag("--anyway", "Continue even on another machine; its launches are kept separate.")
     ] = False,
     trust: Annotated[
-        bool, flag("--trust", "Run the programs of another user's run; asked once.")
+        bool,
+        flag(
+            "--trust",
+            "Run the programs of another user's run; without this option bareline asks once.",
+        ),
     ] = False,
     max_core_hours: MaxCoreHoursOption = None,
     not_between: NotBetweenOption = None,
@@ -247,7 +261,9 @@ def _end_with_answer(made: Run, titles: Mapping[str, str], tally: TrialCounts) -
 @app.command()
 @prints("runs", "store.naming.RunListed")
 def runs(
-    folder: Annotated[Path | None, argument("[FOLDER]", "Their folder (default: runs).")] = None,
+    folder: Annotated[
+        Path | None, argument("[FOLDER]", "Folder of the runs (default: runs).")
+    ] = None,
 ) -> None:
     """List run directories, the latest last."""
     from bareline.report.terminal.runs import run_list_blocks

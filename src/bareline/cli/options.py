@@ -77,13 +77,15 @@ class RowFilter:
 
     probes: Annotated[
         _Names,
-        option("--probe", "PROBE", "Only rows of this probe.", autocompletion=completing.probes),
+        option(
+            "--probe", "PROBE", "Show only rows of this probe.", autocompletion=completing.probes
+        ),
     ] = None
     platforms: Annotated[
         _Names, option("--platform", help="Only rows of this platform.", **PLATFORM)
     ] = None
-    metrics: Annotated[_Names, option("--metric", "M", "Only rows of this metric.")] = None
-    layers: Annotated[_Names, option("--layer", "LAYER", "Only rows of this layer.")] = None
+    metrics: Annotated[_Names, option("--metric", "M", "Show only rows of this metric.")] = None
+    layers: Annotated[_Names, option("--layer", "LAYER", "Show only rows of this layer.")] = None
 
     def selection(self) -> Selection:
         """Return the selection of rows; its truth value is false if all rows are selected."""
@@ -95,7 +97,10 @@ class RowFilter:
 
 
 FailIfOption = Annotated[
-    list[str] | None, option("--fail-if", "CONDITION", "Exit with 1 if e.g. 'mpi.latency > 1.1'.")
+    list[str] | None,
+    option(
+        "--fail-if", "CONDITION", "Exit with 1 if the condition is met, e.g. 'mpi.latency > 1.1'."
+    ),
 ]
 UndecidedOption = Annotated[
     str | None,
@@ -131,7 +136,13 @@ BaselineOption = Annotated[
 ]
 MarginOption = Annotated[
     float | None,
-    option("--margin", "M", "Difference that does not matter.", min=0.0001, max=0.9999),
+    option(
+        "--margin",
+        "M",
+        "Relative difference that does not matter, e.g. 0.02.",
+        min=0.0001,
+        max=0.9999,
+    ),
 ]
 WaitQuietOption = Annotated[
     str | None,
@@ -158,10 +169,10 @@ StopOption = Annotated[
     bool, flag("--stop-on-failure", "End when a program has failed twice on every platform.")
 ]
 ShowControlOption = Annotated[
-    bool, flag("--control", "Also the control: the baseline against itself.")
+    bool, flag("--control", "Also compare the baseline with itself (the control).")
 ]
 QuietOption = Annotated[bool, flag("-q --quiet", "Hide progress; errors are still printed.")]
-DetailsOption = Annotated[bool, flag("--all", "Also detail metrics.")]
+DetailsOption = Annotated[bool, flag("--all", "Also show detail metrics.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,9 @@ def list_(context: typer.Context, platforms: PlatformsOption = None) -> None:
 def show(
     name: Annotated[str, argument("NAME", autocompletion=completing.platforms)],
     platforms: PlatformsOption = None,
-    xml: Annotated[bool, flag("--xml", "A virtual machine's libvirt definition.")] = False,
+    xml: Annotated[
+        bool, flag("--xml", "Print the libvirt definition of a virtual machine.")
+    ] = False,
 ) -> None:
     """Show a platform as it is configured, defaults included."""
     from bareline.platforms.base import load_platform_types
@@ -96,7 +98,9 @@ def from_reframe(
 @app.command(name="from-benchpark")
 @prints("platforms-from-benchpark", "platforms.site.FromReframe", alone=True)
 def from_benchpark(
-    place: Annotated[Path, argument("PLACE", "Its file variables.yaml, or a folder of them.")],
+    place: Annotated[
+        Path, argument("PLACE", "File variables.yaml of Ramble, or a folder of such files.")
+    ],
 ) -> None:
     """Write the system definitions of Benchpark or Ramble as a platform file."""
     from bareline.vocabulary.plugins import brought

@@ -45,9 +45,12 @@ def report(
     baseline: BaselineOption = None,
     margin: MarginOption = None,
     out: Annotated[Path | None, option("-o --out", "FILE", "Page to write.")] = None,
-    figures: Annotated[Path | None, option("--figures", "DIR", "Also SVG and PNG files.")] = None,
+    figures: Annotated[
+        Path | None, option("--figures", "DIR", "Also write the figures as SVG and PNG files.")
+    ] = None,
     form: Annotated[
-        str | None, option("--format", "FORM", "html, md or pdf; else by --out's ending.")
+        str | None,
+        option("--format", "FORM", "Format: html, md or pdf (default: by the suffix of --out)."),
     ] = None,
     address: Annotated[
         str,
@@ -128,7 +131,7 @@ def nodes(
     path: RunArgument,
     margin: MarginOption = None,
     everything: Annotated[
-        bool, flag("--all", "With --json: also every node that is as it should be.")
+        bool, flag("--all", "With --json: also list nodes that do not deviate.")
     ] = False,
     fail: Annotated[bool, flag("--fail", "Exit with 1 if anything deviates.")] = False,
 ) -> None:
@@ -174,9 +177,11 @@ class TrendLevel:
     ] = None
     accept: Annotated[
         Path | None,
-        option("--accept", "RUN", "Accept the changes at RUN: no condition is met by them."),
+        option("--accept", "RUN", "Accept the changes at RUN, so that they meet no condition."),
     ] = None
-    reason: Annotated[str | None, option("--reason", "TEXT", "Why they are accepted.")] = None
+    reason: Annotated[
+        str | None, option("--reason", "TEXT", "Reason for accepting the changes.")
+    ] = None
 
     def check(self) -> None:
         """Check that options that exclude or need each other are used correctly.
@@ -205,7 +210,9 @@ def trend(
     fail_if: Annotated[
         list[str] | None,
         option(
-            "--fail-if", "CONDITION", "Exit with 1 if e.g. 'mpi is slower' or 'is likely slower'."
+            "--fail-if",
+            "CONDITION",
+            "Exit with 1 if the condition is met, e.g. 'mpi is slower' or 'is likely slower'.",
         ),
     ] = None,
     reference: ReferenceOption = None,

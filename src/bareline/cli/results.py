@@ -63,9 +63,9 @@ def show(
     everything: DetailsOption = False,
     control: ShowControlOption = False,
     reference: ReferenceOption = None,
-    facts: Annotated[bool, flag("--facts", "The platforms' characteristics and differences.")] = (
-        False
-    ),
+    facts: Annotated[
+        bool, flag("--facts", "Show the platforms' characteristics and their differences.")
+    ] = (False),
 ) -> None:
     """Show the medians of a run with their intervals, its platforms, or a profile."""
     from bareline.profile.files import is_profile, read_profile, to_rows
@@ -134,11 +134,12 @@ def compare(
     margin: MarginOption = None,
     everything: DetailsOption = False,
     sizes: Annotated[
-        bool, flag("--sizes", "Every message size with both values, in OSU's units.")
+        bool, flag("--sizes", "Show every message size with both values, in OSU's units.")
     ] = False,
     control: ShowControlOption = False,
     ranks: Annotated[
-        int | None, option("--ranks", "N", "Ranks of outputs that do not say it.", min=1)
+        int | None,
+        option("--ranks", "N", "Number of ranks, for outputs that do not contain it.", min=1),
     ] = None,
     *,
     gates: Gates,
@@ -237,18 +238,25 @@ def explain(
     baseline: BaselineOption = None,
     margin: MarginOption = None,
     application: Annotated[
-        str | None, option("--app", "APP", "Split the loss of a profiled application.")
+        str | None, option("--app", "APP", "Divide the loss of a profiled application.")
     ] = None,
     platform: Annotated[
-        str | None, option("--platform", "P", "With --app: where it loses.")
+        str | None,
+        option("--platform", "P", "With --app: platform on which the application loses."),
     ] = None,
     figures: Annotated[
-        Path | None, option("--figures", "DIR", "With --app: the waterfall.")
+        Path | None,
+        option("--figures", "DIR", "With --app: write the waterfall figure to this folder."),
     ] = None,
     why_not: Annotated[
-        str | None, option("--why-not", "CAUSE", "Show each cause's needs and its result.")
+        str | None,
+        option(
+            "--why-not", "CAUSE", "Show what the cause needs, and why it explains each loss or not."
+        ),
     ] = None,
-    everything: Annotated[bool, flag("--all", "Also every finding and the suitability.")] = False,
+    everything: Annotated[
+        bool, flag("--all", "Also show every finding and the suitability of the platforms.")
+    ] = False,
 ) -> None:
     """Explain the loss of each layer, its certainty and its cause."""
     if application is not None and why_not is not None:

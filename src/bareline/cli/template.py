@@ -77,11 +77,11 @@ def new(
         str,
         argument(
             "KIND",
-            "probe, platform, importer, exhibit, cause or study.",
+            "Kind of plug-in: probe, platform, importer, exhibit, cause or study.",
             autocompletion=lambda incomplete: [k for k in KINDS if k.startswith(incomplete)],
         ),
     ],
-    name: Annotated[str, argument("NAME", "Its name.")],
+    name: Annotated[str, argument("NAME", "Name of the plug-in.")],
     out: Annotated[
         Path | None, option("-o --out", "DIR", "Folder to make (default: bareline-NAME).")
     ] = None,

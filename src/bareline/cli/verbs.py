@@ -37,10 +37,12 @@ def argument(metavar: str, help: str | None = None, **more: Any) -> Any:
     return typer.Argument(metavar=metavar, help=help, **more)
 
 
-JsonOption = Annotated[bool, flag("--json", "Tidy rows as JSON on stdout.", callback=print_json)]
+JsonOption = Annotated[
+    bool, flag("--json", "Print the result as JSON, one object per row.", callback=print_json)
+]
 FileOption = Annotated[
     Path | None,
-    option("-o --out", "FILE", "Write to a file, not to stdout.", callback=write_to),
+    option("-o --out", "FILE", "Write to a file instead of stdout.", callback=write_to),
 ]
 
 

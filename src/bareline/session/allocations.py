@@ -34,13 +34,13 @@ from bareline.vocabulary.model import Failed, Record, Scalar, Stage, Trial
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import format_duration
 
-#: After so many trials in a row in which the platform itself broke it is made again ...
+#: A platform is started again after this number of successive trials in which it broke.
 _BREAKS_IN_A_ROW = 2
-#: ... and so often in a run at most.
+#: A broken platform is started again at most this number of times in a session.
 _MOST_REPAIRS = 3
-#: Pauses between tries to acquire a platform that may come back by itself, at once ...
+#: Pauses between the first tries to acquire a platform that may come back by itself.
 _PAUSES_S = (2.0, 8.0)
-#: ... and the time after which later trials try again, doubled each time up to the longest.
+#: Pause before later trials try to acquire the platform again, doubled each time up to the longest.
 _LATER_S = 30.0
 _LONGEST_S = 960.0
 

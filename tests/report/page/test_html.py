@@ -112,7 +112,7 @@ def test_what_was_corrected_is_told_from_what_was_done(page: str, document: Docu
     found = re.search(r"false discovery rate over (\d+) points", words)
     assert found and 0 < int(found[1]) <= tested
     assert re.search(
-        r"With 95 % confidence, all differences called certain are true at once \([1-9]\d* points",
+        r"With 95 % confidence, all differences called certain are true at once: .*[1-9]\d* points",
         words,
     )
 

@@ -45,8 +45,9 @@ def _change(finding: Finding, wording: Wording) -> _Clause:
         details = []
         for points in _sides(finding):
             details += _details_of_side(finding, points)
-    details += other_points(finding, wording.margin)
-    listed_details = joined(details, last=", ")
+    listed_details = list(joined(details, last=", "))
+    for clause in other_points(finding, wording.margin):
+        listed_details += ["; ", *clause]
     return [*amount, *wording.on([finding]), " (", *listed_details, ")"]
 
 

@@ -81,7 +81,7 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
     exchanged = judged.exchanged
     text = (
         f"With {percent(1 - stats.ALPHA)} confidence, all differences called certain are true "
-        f"at once ({_tests(judged, pairs)}). "
+        f"at once{_tests(judged, pairs)}. "
         f"At most {percent(stats.ALPHA)} of the likely differences are expected to be wrong "
         f"(false discovery rate over {rows} points). "
         f"An 'equal' is wrong with a probability of at most 2.5 %.{_looks(judged.looks)}"
@@ -107,9 +107,10 @@ def _tests(judged: GradedRows, pairs: Sequence[PlatformPair]) -> str:
     """Describe the tests that "certain" covers together."""
     tested = f"{judged.tests} points and means"
     if not judged.exchanged:
-        return f"{tested}; no permutation test is possible"
+        return f" ({tested}; no permutation test is possible)"
     swaps = _exchanges(judged.exchanged)
-    return f"{tested} in a permutation test with {swaps} in {judged.exchanged} {_unit(pairs)}"
+    unit = f"{judged.exchanged} {_unit(pairs)}"
+    return f": a permutation test swaps the platforms' names in {unit} ({swaps}; {tested})"
 
 
 def _separate(pairs: Sequence[PlatformPair]) -> str:
@@ -147,8 +148,8 @@ def _looks(looks: Looks) -> str:
 
 def _exchanges(exchanged: int) -> str:
     if exchanged <= stats.ALL_FLIPS_BLOCKS:
-        return f"all {2**exchanged} swaps of the platforms' names"
-    return "4096 swaps of the platforms' names"
+        return f"all {2**exchanged} ways"
+    return "4096 random ways"
 
 
 def _unit(pairs: Sequence[PlatformPair]) -> str:

@@ -61,7 +61,7 @@ def _division(explanation: Explanation) -> str:
             first, *further = parts
             begin = f"{first.amount} {_verb(explanation)} due to {first.noun}"
             text += listing([begin, *map(_further, further)]) + "; "
-    text += _left(explanation)
+        text += _left(explanation)
     if same_words and not replayed:
         text += f" ({listing(_nouns_with_words(explanation))}: {words_of_terms[0]})"
     return text
@@ -88,7 +88,9 @@ def _sufficient(explanation: Explanation, parts: Sequence[_DividedPart], *, repl
         whole += f", {REPLAY}"
     costs = [f"its cost is estimated as {first.amount}"]
     costs += [f"that of {part.noun} as {part.amount}" for part in further]
-    return f"{noun} can explain all of {whole}: {listing(costs)}; "
+    if _verb(explanation) == "may be" and not explanation.point.exact:
+        return f"{noun} may explain all of {whole}, or none: {listing(costs)}"
+    return f"{noun} can explain all of {whole}: {listing(costs)}; {_left(explanation)}"
 
 
 def _verb(explanation: Explanation) -> str:

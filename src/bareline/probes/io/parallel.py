@@ -31,7 +31,7 @@ from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
-#: Shortest phase whose rate is taken for one that lasts. IO500 asks for 300 s.
+#: A shorter phase gets a caveat, because its rate may not be a sustained rate. IO500 needs 300 s.
 _SUSTAINED_S = 10.0
 _PAGE_BYTES = 4096
 _PHASES = ("create", "stat", "read", "remove")

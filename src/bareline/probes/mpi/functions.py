@@ -45,8 +45,8 @@ class WindowParams(MpiParams):
     window: Annotated[int, Field(ge=0, le=65536)] = 0
 
     def options(self, smallest: int = 0) -> tuple[str, ...]:
-        # Without super(): a dataclass with slots is a new class, and its methods refer to the old
-        # one.
+        # super() would fail: a dataclass with slots is a new class, but super() in its methods
+        # refers to the original class.
         return (*MpiParams.options(self, smallest), *counted(W=self.window))
 
 

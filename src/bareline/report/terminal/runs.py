@@ -185,9 +185,9 @@ def _origin_words(row: JsonRow) -> str:
     if row.get("scale"):
         study += f" at scale {row['scale']}"
     begun = _minute(row["created"])
-    written = "is being written to" if row["active"] else "is not being written to"
+    activity = "a process is measuring it" if row["active"] else "no process is measuring it"
     seed = f"seed {row['seed']}"
-    return f"{study}, begun {begun} UTC, {seed}, baseline {row['baseline']}; {written}"
+    return f"{study}, begun {begun} UTC, {seed}, baseline {row['baseline']}; {activity}"
 
 
 def _progress_words(row: JsonRow) -> str:
@@ -198,8 +198,8 @@ def _progress_words(row: JsonRow) -> str:
         parts.append(f"{row['skipped']} skipped")
     parts.append(f"{row['saved']} not needed")
     if row.get("not_run"):
-        parts.append(f"{row['not_run']} not run: time budget")
-    parts.append(f"{row['remaining']} left")
+        parts.append(f"{row['not_run']} not run (time budget used up)")
+    parts.append(f"{row['remaining']} left to run")
     return ", ".join(parts)
 
 
@@ -249,7 +249,7 @@ def run_end_blocks(
         "failed": failed,
         "skipped": skipped,
         "not needed": saved,
-        "not run: time budget": not_run,
+        "not run (time budget used up)": not_run,
     }
     trials = f"{count(measured, 'trial')} measured"
     for word, number in numbers.items():

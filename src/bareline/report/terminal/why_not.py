@@ -14,14 +14,14 @@ from bareline.report.content.wording import capital
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Scalar
-from bareline.vocabulary.units import joined, listing
+from bareline.vocabulary.units import listing
 
 _WORDS: Mapping[str | None, str] = {
-    CauseStatus.EXPLAINS: "explains the loss",
-    CauseStatus.MAY_EXPLAIN: "may explain the loss, or cost nothing",
-    CauseStatus.CONTRIBUTES: "explains a part of the loss",
+    CauseStatus.EXPLAINS: "explains it",
+    CauseStatus.MAY_EXPLAIN: "may explain it, or cost nothing",
+    CauseStatus.CONTRIBUTES: "explains a part of it",
     CauseStatus.DIFFERS: "differs, but its effect was not measured",
-    None: "not named as a cause",
+    None: "is not named as its cause",
 }
 
 
@@ -84,13 +84,15 @@ def _answers(answers: Sequence[AnswerRow]) -> Iterator[Block]:
     same_reason = grouped_by(answers, lambda answer: (answer.word, answer.reason))
     for same in same_reason.values():
         first, *further = same
-        subject = joined(first.subject, first.point)
+        subject = first.subject
+        if first.point:
+            subject += f" (at {first.point})"
         reason = first.reason.removeprefix("withdrawn: ")
         text = f". {capital(reason)}."
         if first.figures:
             text += f" The cost is {first.figures}."
         if further:
             subjects = [answer.subject for answer in further]
-            text += f" The same is true of {listing(subjects)}."
+            text += f" The same is true of the losses of {listing(subjects)}."
         verdict = Amount(_WORDS[first.word])
-        yield Remark(sentence(f"· {subject}: ", verdict, text))
+        yield Remark(sentence(f"· Loss of {subject}: '{first.cause}' ", verdict, text))

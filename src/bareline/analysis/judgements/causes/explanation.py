@@ -142,6 +142,11 @@ class Explanation:
         extra = max(self.extra.value, 1e-12)
         return min(1.0, max(0.0, self.explained.value / extra))
 
+    @property
+    def timed(self) -> bool:
+        """Whether amounts are times; the parts of a stream's loss are percentages."""
+        return self.base_s is not None and self.point.place.probe not in STREAMS
+
     def amount(self, share: Share) -> str:
         """Format a share as a time with bounds.
 

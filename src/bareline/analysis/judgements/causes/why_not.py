@@ -270,11 +270,13 @@ def _figures(explanation: Explanation, cause: Cause) -> str:
         return ""
     share = explanation.amount(cause.share)
     extra = explanation.amount(explanation.extra)
-    figures = f"{share} of {extra} extra time"
+    figures = f"{share} of the extra time"
+    if explanation.timed:
+        figures = f"{share}; the extra time is {extra}"
     others = []
     for other in explanation.sized:
         if other is not cause:
             others.append(other.name)
     if others:
-        return f"{figures}, with {listing(others)}"
+        return f"{figures}, also due to {listing(others)}"
     return figures
