@@ -211,8 +211,7 @@ def remove(
 ) -> list[CloudResource]:
     """Remove resources, and wait until they are gone; return the resources that existed.
 
-    - `things`: the resources in the order of creation; a resource without an id is found by
-      its name.
+    - `things`: the resources in the order of creation; a resource without an id is found by name.
     """
     present: list[CloudResource] = []
     for thing in things:
