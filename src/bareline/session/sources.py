@@ -34,7 +34,7 @@ from bareline.vocabulary.units import count, format_duration, listing
 
 #: Time limit of a question, in s: Spack's first use on a network file system takes tens of s.
 _FIND_S = 180.0
-#: Most builds that a message names where several fit.
+#: Largest number of builds in a message, if several builds match.
 _NAMED = 5
 #: Variables that belong to a shell or to the programs that load modules.
 _OWN = re.compile(r"_|_.*|SHLVL|PWD|OLDPWD|PS1|BASH_.*|LOADEDMODULES|LMOD_.*|MODULE.*|ENV")
