@@ -105,14 +105,14 @@ class MpiSizelessParams:
 
 @dataclass(frozen=True, slots=True)
 class InitParams:
-    """The parameters of MPI_Init: none."""
+    """Parameters of the probe of MPI_Init; it has no parameters."""
 
     def options(self, smallest: int = 0) -> tuple[str, ...]:
         return ()
 
 
 class SizelessFunction(MpiFunction):
-    """The probe of a benchmark of mpibench without messages, which has one point."""
+    """The probe of a benchmark of mpibench without messages; the output has one point."""
 
     params: type[Any] = MpiSizelessParams
 
