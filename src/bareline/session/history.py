@@ -218,7 +218,7 @@ class History:
         return ""
 
     def _is_precise(self, block: int, case: Case) -> bool:
-        """Whether a case has the study's target precision on all platforms."""
+        """Whether a case has reached the study's target precision on all platforms."""
         probe = self._study.find_probe(case.probe)
         target = self._study.precision_of(probe.layer)
         if not target or block < MIN_LAUNCHES:
@@ -245,7 +245,7 @@ class History:
         return ""
 
     def budgets(self, trial: Trial) -> float:
-        """Return the factor of a case's time budget: 4 times more after each block beyond it."""
+        """Return the factor of a case's time budget, 4 times larger after each insufficient one."""
         short: set[int] = set()
         for cell in self._cells[trial.case].values():
             for record in cell.before(trial.block):
