@@ -175,7 +175,7 @@ class SharedAxis:
         return self._with_references(strip, cells)
 
     def _with_references(self, strip: AxesStrip, cells: Sequence[Row]) -> AxesStrip:
-        """Return a strip of ratios with the band that counts as equal, and published ratios."""
+        """Return a strip of ratios with published ratios and the band of ratios that are equal."""
         margin = self.chosen.document.margin
         printed = _PrintedRatios(self, cells)
 
