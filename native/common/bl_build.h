@@ -1,5 +1,5 @@
 /*
- * How the programs were compiled, for the headers of their output.
+ * The compilers and flags of the programs, for the headers of their output.
  *
  * Exported: bl_build_report.
  */
@@ -8,8 +8,8 @@
 
 #include "bl_json.h"
 
-/* Adds the member "compiled": the compilers with their versions, and the flags that whoever built
- * the programs gave in addition to those of the project; "" for none. */
+/* Adds the member "compiled": the compilers with their versions, and the flags of this build in
+ * addition to the flags of the project; "" without further flags. */
 void bl_build_report(struct bl_json *json);
 
 #endif

@@ -4,9 +4,9 @@
  * Exported: bl_clock_ns, bl_clock_name, bl_clock_resolution_s.
  * Nothing here is collective.
  *
- * CLOCK_MONOTONIC is read through the vDSO (some 25 ns where the kernel's clock source is the
- * TSC) and is not set by administrators. A simulator of MPI keeps its own time, which only
- * MPI_Wtime tells: such builds define BL_TIMER_MPI_WTIME.
+ * CLOCK_MONOTONIC is read through the vDSO (about 25 ns if the kernel's clock source is the TSC)
+ * and is not set by administrators. In a simulator of MPI, only MPI_Wtime returns the simulated
+ * time. Programs for the simulator are compiled with BL_TIMER_MPI_WTIME.
  */
 #ifndef BL_CLOCK_H
 #define BL_CLOCK_H
@@ -41,13 +41,13 @@ static inline const char *bl_clock_name(void)
 }
 
 /*
- * Smallest step between two reads in a row, in s: what a duration of zero length is measured as.
- * It holds the cost of a read, which is far above the clock's nominal resolution of 1 ns.
+ * Smallest difference between two reads in a row, in s. It includes the cost of a read, which is
+ * far above the clock's nominal resolution of 1 ns.
  */
 static inline double bl_clock_resolution_s(void)
 {
 #ifdef BL_TIMER_MPI_WTIME
-    /* A simulated clock stands still between two reads: it has no step of its own. */
+    /* Simulated time does not pass between two reads, so that there is no such difference. */
     return BL_SECONDS_PER_NS;
 #else
     int64_t smallest_ns = INT64_MAX;

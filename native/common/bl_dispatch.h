@@ -1,7 +1,8 @@
 /*
- * The instruction set that the programs choose their code for when they start: the widest that the
- * processor, and a virtual machine's model of it, has, or the one that BARELINE_INSTRUCTION_SET
- * names, so that nodes that differ can be held to what all of them have.
+ * The instruction set for which the programs choose their code when they start. By default, this is
+ * the widest set of the processor or, in a guest, of the guest's processor model. The environment
+ * variable BARELINE_INSTRUCTION_SET names another set, so that nodes with different processors can
+ * use the same set.
  *
  * Exported: enum bl_set, bl_instruction_set, BL_EACH_SET. Nothing here is collective.
  */
@@ -13,7 +14,7 @@ enum bl_set { BL_GENERIC, BL_AVX2, BL_AVX512, BL_SETS };
 
 extern const char *const bl_set_names[BL_SETS];
 
-/* Ends the program where the variable names a set that is unknown or not here. */
+/* Ends the program if the variable names an unknown set or a set that the processor lacks. */
 enum bl_set bl_instruction_set(void);
 
 /*

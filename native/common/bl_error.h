@@ -13,8 +13,9 @@ enum bl_status {
     BL_STATUS_FAILED = 1, /* the environment: memory, MPI, output */
     BL_STATUS_USAGE = 2,  /* the command line */
     BL_STATUS_WRONG = 3,  /* the measured operation delivered wrong data */
-    /* This build left out what was asked for: EX_UNAVAILABLE of sysexits.h. bareline then skips all
-       trials of it; the line has the words "built without" and the package to install. */
+    /* The build left out the requested benchmark (EX_UNAVAILABLE of sysexits.h). bareline then
+     * skips all its trials; the line contains the words "built without" and the package to
+     * install. */
     BL_STATUS_LEFT_OUT = 69,
 };
 

@@ -1,11 +1,12 @@
 /*
- * JSON lines: one object is built in memory and written to stdout in one piece, flushed at once, so
- * that a program that is killed leaves whole lines and at most one torn one.
+ * JSON lines: an object is built in memory, written to stdout in one piece and flushed at once. A
+ * program that is killed leaves complete lines and at most one incomplete line.
  *
  * Exported: struct bl_json and the bl_json_* functions. Nothing here is collective.
  *
  * Numbers do not depend on the locale. JSON has no NaN and no infinity, and a missing value must
- * not pass for a measured one: a number that is not finite ends the program through bl_die.
+ * not look like a measured value. A number that is not finite therefore ends the program through
+ * bl_die.
  */
 #ifndef BL_JSON_H
 #define BL_JSON_H
@@ -22,7 +23,8 @@ struct bl_json {
     bool needs_comma;
 };
 
-/* Starts an object. An earlier buffer of the same struct is used again; zero it at first. */
+/* Starts an object and reuses the struct's buffer. Before the first call, the struct must be
+ * zero. */
 void bl_json_begin(struct bl_json *json);
 
 /* Members; `key` is NULL inside an array. */
@@ -35,7 +37,7 @@ void bl_json_close_object(struct bl_json *json);
 void bl_json_open_array(struct bl_json *json, const char *key);
 void bl_json_close_array(struct bl_json *json);
 
-/* Puts the members of a finished object, as bl_json_begin ... bl_json_end left it, in here. */
+/* Adds the members of a finished object, on which bl_json_end was called. */
 void bl_json_object(struct bl_json *json, const char *key, const struct bl_json *value);
 
 /* Closes the outermost object; `json->text` is then its text without a newline. */

@@ -12,8 +12,8 @@
 /* Returns at least one page of untouched memory, or ends the program naming `what`. */
 void *bl_allocate(size_t size_bytes, const char *what);
 
-/* The same in pages of 2 MiB, where the kernel gives them on advice: the memory is then contiguous
- * for a device, however fragmented that of the machine is. */
+/* The same in pages of 2 MiB, if the kernel follows madvise. The memory is then contiguous for a
+ * device, even if the machine's memory is fragmented. */
 void *bl_allocate_huge(size_t size_bytes, const char *what);
 
 #endif

@@ -4,9 +4,9 @@
  * Exported: struct bl_peak_kernel, bl_peak_kernels, bl_peak_rate. Nothing here is collective; all
  * may be called by several threads at once.
  *
- * A nominal frequency times operations per cycle is no peak where clocks change with load and where
- * a guest's processor model says little about the hardware. Here independent chains of
- * multiplications and additions run in registers, with nothing to load: what no program exceeds.
+ * The nominal frequency times the operations per cycle is not a useful peak if clocks change with
+ * the load, or if a guest's processor model differs from the hardware. Here, independent chains of
+ * multiplications and additions run in registers, without loads. No program exceeds this rate.
  */
 #ifndef BL_PEAK_H
 #define BL_PEAK_H
@@ -20,8 +20,8 @@ struct bl_peak_kernel {
     double (*run)(int64_t rounds, double factor, double addend);
 };
 
-/* Kernels that this processor (or the model of it that a guest sees) can run, widest last, none
- * beyond what BARELINE_INSTRUCTION_SET names; returns how many. */
+/* Kernels that this processor (in a guest, its processor model) can run, the widest last, without
+ * sets wider than BARELINE_INSTRUCTION_SET. Returns the number of kernels. */
 int bl_peak_kernels(const struct bl_peak_kernel **kernels);
 
 /* Best rate (flop/s) of a burst of about 1 ms, over `duration_s`. */

@@ -12,11 +12,11 @@
 #include <string.h>
 
 /*
- * As many independent chains as hide the latency of all fused units, and half as many of each kind
- * for separate multipliers and adders; with their constants they fit into the registers. Haswell
- * needs ten (2 units, 5 cycles) and has 16 registers. On Arm, A64FX needs 18 (2 units, 9 cycles)
- * and Neoverse V1 and V2 need 16 (4 units, 4 cycles); there are 32 registers. Each chain starts
- * from another value: equal chains would be computed once.
+ * The number of independent chains must hide the latency of all fused units; separate multipliers
+ * and adders need half as many chains of each kind. Chains and constants fit into the registers.
+ * Haswell needs ten (2 units, 5 cycles) and has 16 registers. On Arm, A64FX needs 18 (2 units, 9
+ * cycles) and Neoverse V1 and V2 need 16 (4 units, 4 cycles); there are 32 registers. Each chain
+ * starts from another value: equal chains would be computed once.
  */
 #define SIX(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5)
 #define OTHER_SIX(DO) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)

@@ -1,6 +1,6 @@
 /*
- * Numbers that look random and are a function of their index: any part of a matrix can be made
- * again, by whichever process owns it, without keeping a copy.
+ * Pseudorandom numbers that are a function of their index. Each process can thus compute any part
+ * of a matrix again, without a copy.
  *
  * Exported: bl_random_at. Nothing here is collective.
  *

@@ -5,8 +5,8 @@
  * bl_summarise sorts the values in place. Nothing here is collective.
  *
  * Quantiles interpolate linearly between order statistics, type 7 of R. J. Hyndman and Y. Fan
- * (1996), Sample Quantiles in Statistical Packages, doi:10.1080/00031305.1996.10473566: what numpy
- * and R do by default, so that whoever recomputes one finds the same.
+ * (1996), Sample Quantiles in Statistical Packages, doi:10.1080/00031305.1996.10473566, which is
+ * the default of numpy and R.
  */
 #ifndef BL_SUMMARY_H
 #define BL_SUMMARY_H

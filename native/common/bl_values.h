@@ -1,6 +1,6 @@
 /*
- * Values of command-line options. Each function ends the program through bl_die with the usage
- * status when the text is not wholly a value in range; the message names the option.
+ * Values of command-line options. If the whole text is not a value in the valid range, a function
+ * ends the program through bl_die, with the usage status and a message that names the option.
  *
  * Exported: bl_parse_size, bl_parse_count, bl_parse_seconds, bl_parse_share,
  *           bl_parse_choice.

@@ -1,8 +1,8 @@
 /*
  * fleetbench: one rank on each node of a fleet; every node, or pairs of nodes, in one job.
  *
- * A launch for each node or pair would cost a second or more, and a fleet of 1,024 nodes has half a
- * million pairs: one job measures all of them, and a launch of it is one trial.
+ * A launch for each node or pair would take a second or more, and a fleet of 1,024 nodes has half a
+ * million pairs. One job therefore measures all nodes or pairs; its launch is one trial.
  *
  * Exported: struct bl_fleet_options, bl_fleet_parse, bl_fleet_nodes, bl_fleet_pairs. The latter two
  * are collective over MPI_COMM_WORLD and give what rank 0 writes.
@@ -33,10 +33,10 @@ struct bl_fleet_options {
 
 struct bl_fleet_options bl_fleet_parse(int argc, char **argv);
 
-/* Name of what is measured, as it stands on the command line and in the header. */
+/* Name of the benchmark on the command line and in the header. */
 const char *bl_fleet_name(enum bl_fleet_what what);
 
-/* Write a point for every node, for every pair that was chosen; return how many. */
+/* Write a point for every node or for every chosen pair; return the number of points. */
 long bl_fleet_nodes(const struct bl_fleet_options *options, const struct bl_world *world);
 long bl_fleet_pairs(const struct bl_fleet_options *options, const struct bl_world *world);
 

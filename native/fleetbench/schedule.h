@@ -1,5 +1,5 @@
 /*
- * Which pairs of ranks meet in which round; no rank stands twice in a round.
+ * The pairs of ranks in each round; a rank is in at most one pair of a round.
  *
  * Exported: struct bl_pair, struct bl_schedule, bl_schedule_make, bl_schedule_free. Nothing here is
  * collective: every rank makes the same.
@@ -20,9 +20,10 @@ struct bl_schedule {
 };
 
 /*
- * All pairs by a round robin tournament (the circle method), or those at distances of powers of
- * two: each rank then meets its neighbours, which hang on the same switch where names follow the
- * cabling, and some far away; 2 log2 N rounds instead of N - 1.
+ * All pairs by a round robin tournament (the circle method), or a sample: the pairs whose ranks
+ * differ by a power of two. In the sample, each rank meets near ranks, which are on the same switch
+ * if the names follow the cabling, and some distant ranks. N ranks need 2 log2 N rounds, and all
+ * pairs N - 1 rounds.
  */
 struct bl_schedule bl_schedule_make(int ranks, bool all);
 

@@ -1,12 +1,12 @@
 /*
  * Computation under a simulator of MPI: measured once, then injected.
  *
- * A simulator takes what the program computes for time of its own machine, so a simulated time is
- * as noisy as that machine and doubles when something else runs. Instead the seconds of every
- * stretch of computation, from the end of one MPI call to the begin of the next, are recorded in a
- * run of their own, and every later run is told them. What the benchmark computes is computed all
- * the same, and verified; only its time comes from the table. Then the same simulation gives the
- * same output, whatever the machine does.
+ * By default, a simulator measures the time of computation on the machine where it runs. Simulated
+ * times then contain the noise of this machine, and become twice as long if another program runs.
+ * Here, a separate run records the time of every stretch of computation, from the end of an MPI
+ * call to the start of the next call. Every later run takes the times from this record. The
+ * benchmark still computes and verifies its result; only the time comes from the record. Thus the
+ * same simulation always gives the same output.
  *
  * BARELINE_COMPUTE in the environment chooses:
  *
@@ -43,14 +43,14 @@ void bl_compute_begins(void);
 /* Before an MPI call: the stretch ends; its time is recorded or passes now. */
 void bl_compute_ends(int function, int count);
 
-/* After a blocking send to another node: what else the sender has to do for the message passes. */
+/* After a blocking send to another node: the time in which the sender is still busy passes. */
 void bl_compute_sent(int count, MPI_Datatype type, int to, MPI_Comm comm);
 
 /* The timed part begins. */
 void bl_compute_reset(void);
 
-/* Before the clock is read, when the timed part begins and when it ends: what was computed since
- * the last call passes first. */
+/* Before the clock is read at the start and end of the timed part: the time of the computation
+ * since the last MPI call passes first. */
 void bl_compute_clock(void);
 
 /* Appends what was recorded to the file. */

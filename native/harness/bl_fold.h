@@ -2,14 +2,14 @@
  * Memory under a simulator of MPI: the large arrays of all ranks share one.
  *
  * A simulator runs all ranks in one process, so that a large problem needs the memory of a whole
- * cluster. BARELINE_FOLD=BYTES in the environment lets arrays of at least so many bytes of all
- * ranks lie in the same memory, the n-th of one rank with the n-th of every other. What the
- * benchmark computes is then wrong, and its output says that nothing is verified. Only programs
- * that compute the same whatever their fields hold may run so: whoever starts them knows which.
+ * cluster. With BARELINE_FOLD=BYTES in the environment, arrays of at least this size share memory:
+ * the n-th array of each rank is the same memory. The results of the benchmark are then wrong, and
+ * its output reports that nothing is verified. This is only valid for programs whose work does not
+ * depend on the contents of their arrays; the caller must know these programs.
  *
- * The linker sends malloc, realloc and free of the program itself here (--wrap), so that nothing
- * in a benchmark's source differs from what a real MPI library runs. In programs for a real one
- * the macro is 0.
+ * The linker redirects malloc, realloc and free of the program itself to this module (--wrap), so
+ * that the source of a benchmark is the same as for a real MPI library. In programs for a real MPI
+ * library, the macro is 0.
  */
 #ifndef BL_FOLD_H
 #define BL_FOLD_H

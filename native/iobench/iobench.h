@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Blocks are multiples of this: what direct I/O wants from buffers and offsets, at most. */
+/* Blocks are multiples of this size, the largest alignment that direct I/O needs. */
 enum { BL_IO_UNIT_BYTES = 4096 };
 
 enum { BL_IO_MAX_BLOCKS = 32 };
@@ -52,9 +52,9 @@ extern volatile sig_atomic_t bl_io_interrupted;
 void bl_io_watch_signals(void);
 
 /*
- * place.c: a private folder below the one that is measured. `bl_place_make` checks first that so
- * much is free; `bl_place_open` also has it removed whenever the program ends by itself.
- * `bl_place_join` names one that another process has made.
+ * place.c: a private folder below the measured folder. `bl_place_make` first checks that enough
+ * space is free. `bl_place_open` also removes the folder when the program ends by itself.
+ * `bl_place_join` uses a folder that another process has made.
  */
 const char *bl_place_make(const char *folder, uint64_t bytes, uint64_t files);
 const char *bl_place_open(const char *folder, uint64_t bytes, uint64_t files);
@@ -66,12 +66,12 @@ enum { BL_PLACE_BYTES = 3072 }; /* of its path */
 /* The next step after an error (an errno). */
 const char *bl_place_advice(int error);
 
-/* Ends the program: what was done, on what, the reason of `error` (an errno) and the next step. */
+/* Ends the program with the action, its object, the reason of `error` (an errno), the next step. */
 _Noreturn void bl_place_die(int error, const char *doing, const char *what);
 
 /*
- * cache.c: how much of a file is in the page cache, and getting it out. What cannot be found out
- * counts as cached.
+ * cache.c: the number of bytes of a file in the page cache, and their removal. If the number cannot
+ * be determined, the file counts as cached.
  */
 uint64_t bl_cached_bytes(int file, uint64_t size_bytes);
 uint64_t bl_cache_drop(int file, uint64_t size_bytes); /* returns what is still cached */
@@ -81,10 +81,10 @@ bool bl_lies_in_memory(int file);                      /* on a file system witho
 bool bl_is_remote(const char *folder);
 
 /*
- * pattern.c: data that tells its place. `bl_pattern_fill` makes random contents, the same for the
- * same seed; `bl_pattern_stamp` marks each 4 KiB of a block, and a rest of whole 8 bytes, with its
- * place: the offset in the file, of several writers with whose it is; `bl_pattern_holds` compares a
- * block, the stamps included.
+ * pattern.c: data that contains its position. `bl_pattern_fill` makes random contents from a seed.
+ * `bl_pattern_stamp` marks each 4 KiB of a block, and a rest of whole 8 bytes, with its offset in
+ * the file and, if there are several writers, with its writer. `bl_pattern_holds` checks a block
+ * with its marks.
  */
 void bl_pattern_fill(void *data, size_t size_bytes, uint64_t seed);
 void bl_pattern_stamp(void *block, size_t size_bytes, uint64_t place);

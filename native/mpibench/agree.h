@@ -1,11 +1,11 @@
 /*
  * Values that all ranks agree on between measurements.
  *
- * Exported: bl_agree, with the arguments of MPI_Allreduce; collective over comm. It is that
- * function with a real MPI library. A simulator takes some 20 us of one core for each message, so
- * that the n log2(n) messages of an agreement on 1024 ranks cost as much as what is measured: there
- * it is a reduction to rank 0 and a broadcast, 2 (n - 1) messages, after which all ranks go on at
- * the same moment of simulated time.
+ * Exported: bl_agree, with the arguments of MPI_Allreduce; collective over comm. With a real MPI
+ * library, bl_agree is MPI_Allreduce. A simulator needs about 20 us of a core for each message, so
+ * that the n log2(n) messages of MPI_Allreduce on 1024 ranks would take as long as the measurement.
+ * In a simulator, bl_agree is therefore a reduction to rank 0 and a broadcast, with 2 (n - 1)
+ * messages. All ranks then continue at the same simulated time.
  */
 #ifndef BL_AGREE_H
 #define BL_AGREE_H

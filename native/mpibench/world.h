@@ -16,8 +16,8 @@ struct bl_world {
     int nodes;
     int *rank_nodes; /* node of every rank, numbered as they first appear; on rank 0 */
     double init_s;   /* what MPI_Init took on this rank */
-    /* What the first exchange of a byte between the first and the last rank took, which also makes
-     * their connection, and what the next one took; here, 0 on the other ranks. */
+    /* Time of the first exchange of a byte between the first and the last rank, which includes
+     * their connection, and time of the next exchange; 0 on all other ranks. */
     double first_s;
     double next_s;
     char mpi_standard[16];
@@ -25,8 +25,8 @@ struct bl_world {
 };
 
 /*
- * Makes bl_die fit for a job of many ranks: a wrong command line is told by one of them, a failure
- * later on aborts the job.
+ * Prepares bl_die for a job of many ranks: only one rank reports a wrong command line, and a later
+ * failure aborts the job.
  */
 void bl_world_prepare_exit(void);
 
@@ -37,13 +37,13 @@ _Noreturn void bl_world_leave(int status, const char *line);
 void bl_world_open(int *argc, char ***argv, struct bl_world *world);
 
 /*
- * Ends MPI. Ranks outside of the team come here at once and sleep until the others are done: a rank
- * that waited inside MPI would load a core, and with it the measurement.
+ * Ends MPI. Ranks outside of the team call this at once and sleep until the team is done, because a
+ * rank that waits inside MPI would use a core and disturb the measurement.
  */
 void bl_world_close(struct bl_world *world, MPI_Comm team);
 
-/* The communicator of the ranks that take part, MPI_COMM_WORLD if all do, or MPI_COMM_NULL on the
- * others. */
+/* The communicator of the ranks that take part: MPI_COMM_WORLD if all ranks do. On a rank that does
+ * not take part, MPI_COMM_NULL. */
 MPI_Comm bl_world_team(const struct bl_world *world, enum bl_team team);
 
 /* Ends the program in an orderly way with a message that all ranks agree on. */

@@ -1,5 +1,5 @@
 /*
- * The processors that this process may run on, as the kernel tells them.
+ * The processors on which this process may run, according to the kernel.
  *
  * Exported: struct bl_processors, bl_processors_read. Nothing here is collective.
  */

@@ -1,7 +1,7 @@
 /*
  * The node's BLAS and LAPACK: prototypes and threads.
  *
- * Exported: the functions below. None may be called inside a parallel region but cblas_dgemm, after
+ * Exported: the functions below. Inside a parallel region, only cblas_dgemm may be called, after
  * bl_blas_threads_set(1).
  *
  * The prototypes are fixed, but distributions put the headers into different folders, and

@@ -14,8 +14,8 @@
 /* Cores that this process may use, at least one. */
 int bl_cores_allowed(void);
 
-/* Cores of the options' mode: one, as many as --threads says, or every one that this process may
- * use. The next parallel regions run on so many threads. */
+/* Number of cores of the options' mode: one, the number of --threads, or all cores that this
+ * process may use. The next parallel regions run on this number of threads. */
 int bl_cores_of_mode(const struct bl_node_options *options);
 
 /* Keeps the calling thread on the thread-th of the allowed processors. */
@@ -24,7 +24,7 @@ void bl_core_pin(int thread);
 /* Attainable rate (flop/s) of a core: median over `cores` that run the kernel at once. */
 double bl_node_peak_rate(const struct bl_peak_kernel *kernel, int cores, double look_s);
 
-/* The same for the widest instruction set: the best of several looks of 0.1 s. */
+/* The same for the widest instruction set: the best of several measurements of 0.1 s. */
 struct bl_node_peak {
     const struct bl_peak_kernel *kernel;
     double rate;

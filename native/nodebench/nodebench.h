@@ -62,8 +62,8 @@ struct bl_work {
     void *data;
 };
 
-/* The same until the budget is spent. Where the untimed call spends it alone, it is the series:
- * its first touches weigh little in so long a time. */
+/* The same until the budget is spent. If the first, untimed call alone exceeds the budget, its time
+ * is the series: page faults are a small part of such a long time. */
 struct bl_series bl_repeat_within(const struct bl_work *work, int repeats, double budget_s);
 
 /* An empty series with room. */
@@ -76,7 +76,7 @@ struct bl_cut {
     char reason[160];
 };
 
-/* report.c: the lines of the output. `add_members` may say more in the header; NULL: nothing. */
+/* report.c: the lines of the output. `add_members` (or NULL) adds further members to the header. */
 void bl_node_report_header(struct bl_json *json, const struct bl_node_options *options, int threads,
                            void (*add_options)(struct bl_json *, const void *), const void *data,
                            void (*add_members)(struct bl_json *));

@@ -4,8 +4,8 @@
  * Exported: struct bl_region, bl_region_map, bl_region_unmap, bl_available_bytes,
  *           bl_past_cache_bytes.
  *
- * What the kernel grants is read back from /proc/self/smaps: advice is only advice, and a latency
- * over 4 KiB pages must not pass for one over 2 MiB pages.
+ * The kernel need not follow madvise. The page size is therefore read from /proc/self/smaps, so
+ * that a latency with 4 KiB pages is never reported as a latency with 2 MiB pages.
  */
 #ifndef BL_PAGES_H
 #define BL_PAGES_H
@@ -21,18 +21,19 @@ struct bl_region {
 };
 
 /*
- * Maps and touches at least `size_bytes` in pages of `page_bytes`, one of the two above. Where
- * that fails `memory` is NULL and `reason` says why.
+ * Maps and touches at least `size_bytes` in pages of `page_bytes`, one of the two sizes above. If
+ * this fails, `memory` is NULL and `reason` contains the reason.
  */
 struct bl_region bl_region_map(size_t size_bytes, size_t page_bytes, char *reason,
                                size_t reason_bytes);
 void bl_region_unmap(struct bl_region *region);
 
-/* What the kernel says can be used without swapping; 0: it does not say. */
+/* Memory that can be used without swapping, according to the kernel; 0 if unknown. */
 size_t bl_available_bytes(void);
 
-/* Size of each of so many arrays whose rate is to be memory's: four times the last-level cache, as
- * STREAM's rule wants, 256 MiB where that is not known; less where memory is short. */
+/* Size of each of `arrays` arrays that do not fit into caches: four times the last-level cache,
+ * which is STREAM's rule, or 256 MiB if the cache is unknown. All arrays together use at most half
+ * of the available memory. */
 size_t bl_past_cache_bytes(int arrays);
 
 #endif

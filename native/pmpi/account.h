@@ -1,11 +1,12 @@
 /*
- * What a call asks for, read off its arguments: whom it addresses and how many bytes it sends and
- * receives. docs/reference/profile.md holds the same rules for people.
+ * The peers of a call and the number of bytes that it sends and receives, from its arguments.
+ * docs/reference/profile.md describes the same rules for users.
  *
- * `size` is what a message-size benchmark would call it: the vector of a reduction, the block of a
- * gather or scatter, all that a rank sends in an all-to-all. `sent` and `received` are the bytes of
- * the buffers that this rank's arguments describe. Arguments that MPI calls not significant on a
- * rank (the receive type of a gather off its root) may hold anything and are not looked at.
+ * `size` is the message size by the definition of benchmarks: the vector of a reduction, the block
+ * of a gather or scatter, all that a rank sends in an all-to-all. `sent` and `received` are the
+ * bytes of the buffers that this rank's arguments describe. Arguments that are not significant on a
+ * rank by the MPI standard (the receive type of a gather on a rank that is not the root) may have
+ * any value and are not read.
  */
 #ifndef BL_PMPI_ACCOUNT_H
 #define BL_PMPI_ACCOUNT_H
@@ -73,7 +74,7 @@ static inline int bl_peers(const struct bl_op *op)
     return op->group ? op->group->peers : 0;
 }
 
-/* A group may be forgotten before the call is recorded: what tells it is noted. */
+/* A group may be freed before the call is recorded, so that its properties are copied. */
 static inline void bl_set_group(struct bl_op *op, const struct bl_group *group)
 {
     op->group = group;
@@ -131,7 +132,8 @@ static inline void bl_count_send(struct bl_op *op, MPI_Comm comm, int dest, int 
     op->size = op->sent = bytes;
 }
 
-/* A receive's true size and source are known when it is complete; until then what was asked for. */
+/* The true size and source of a receive are known when it completes; until then, the requested
+ * ones. */
 static inline void bl_count_receive(struct bl_op *op, MPI_Comm comm, int source, int tag,
                                     uint64_t bytes)
 {
@@ -188,7 +190,8 @@ void bl_count_neighbours_gather(struct bl_op *op, MPI_Comm comm, MPI_Count sendc
                                 MPI_Datatype sendtype, struct bl_counts recvcounts,
                                 MPI_Datatype recvtype);
 
-/* With --split: waits for the others first, so that the call itself is transfer. */
+/* With --split: first waits for the other ranks, so that the call itself contains only the
+ * transfer. */
 static inline void bl_synchronise(struct bl_op *op, MPI_Comm comm)
 {
     if (__builtin_expect(bl_split, 0)) {

@@ -1,6 +1,6 @@
 /*
- * Waiting for the other ranks, with a limit: the profiler's own messages need all of them, and a
- * rank without the profiler, or one that never ends, would never answer.
+ * Waiting for the other ranks, with a time limit. The profiler's own messages need all ranks, but a
+ * rank without the profiler, or a rank that never ends, would never answer.
  *
  * Exported: bl_arrive_begin, bl_arrive_end. Both are collective over their ranks.
  */
@@ -12,10 +12,10 @@
 #include <stddef.h>
 
 /*
- * After MPI_Init: whether all ranks of MPI_COMM_WORLD have the profiler. Ranks of one node find
- * out through a file that no MPI call needs, so that the program can go on without a profile. Ranks
- * of several nodes meet in a barrier; a program whose ranks do not is ended, because the barrier
- * that has begun would disturb its own collectives.
+ * After MPI_Init: whether all ranks of MPI_COMM_WORLD have the profiler. Ranks of one node find out
+ * through a file that no MPI call needs, so that the program can go on without a profile. Ranks of
+ * several nodes meet in a barrier. If a rank does not arrive, the program is ended, because the
+ * unfinished barrier would disturb the program's own collectives.
  */
 bool bl_arrive_begin(int rank, int ranks);
 

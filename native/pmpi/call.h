@@ -1,5 +1,5 @@
 /*
- * What can be counted: every wrapped function has a number, a name and a kind.
+ * The functions that are counted: every wrapped function has a number, a name and a kind.
  *
  * Exported: enum bl_call, enum bl_kind, bl_call_names, bl_call_kinds, bl_kind_names.
  */
@@ -34,7 +34,7 @@ enum bl_kind {
         BL_KIND_COUNT
 };
 
-/* Rows that no function of this name stands for: X(constant, name in the profile, kind). */
+/* Rows of the profile that are not functions: X(constant, name in the profile, kind). */
 #define BL_PSEUDO_CALLS(X)                                                                         \
     X(COMPUTE, "compute", COMPUTE)                                                                 \
     X(START_SEND, "MPI_Start", SEND)                                                               \

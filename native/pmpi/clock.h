@@ -3,11 +3,12 @@
  *
  * Exported: bl_now, bl_clock_choose, bl_clock_ns_per_tick, bl_clock_name, bl_monotonic_ns.
  *
- * Two reads bracket every profiled call, so their price is most of the profiler's. Where the kernel
- * itself keeps time by the processor's counter (clock source `tsc`, or `arch_sys_counter` on ARM)
- * it has checked that the counter runs at one rate on all processors, and the counter is read
- * directly: about half the price of CLOCK_MONOTONIC. Everywhere else (a guest on kvm-clock or
- * hyperv, a machine with unsynchronised counters) ticks are nanoseconds of CLOCK_MONOTONIC.
+ * The clock is read before and after every profiled call, and these reads are most of the
+ * profiler's cost. If the kernel itself uses the processor's counter (clock source `tsc`, or
+ * `arch_sys_counter` on ARM), it has checked that the counter has the same rate on all processors.
+ * In this case, the counter is read directly, at about half the cost of CLOCK_MONOTONIC. Everywhere
+ * else (a guest on kvm-clock or hyperv, a machine with unsynchronised counters) ticks are
+ * nanoseconds of CLOCK_MONOTONIC.
  */
 #ifndef BL_PMPI_CLOCK_H
 #define BL_PMPI_CLOCK_H

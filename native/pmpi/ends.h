@@ -1,6 +1,6 @@
 /*
- * Whom a call concerns, as a trace keeps it: ranks of MPI_COMM_WORLD, tags, a communicator; and
- * of what elements its data is.
+ * The peers of a call in a trace: ranks of MPI_COMM_WORLD, tags and a communicator; and the size of
+ * the elements of its data.
  *
  * Exported: struct bl_ends, bl_no_ends.
  */
@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* A rank that is none (MPI_PROC_NULL, or no rank argument at all), and any or an unknown one. */
+/* No rank (MPI_PROC_NULL, or a call without a rank argument), and any rank or an unknown rank. */
 #define BL_NOBODY (-2)
 #define BL_ANYBODY (-1)
 #define BL_ANY_TAG (-1)

@@ -1,4 +1,4 @@
-/* Everything is hidden but the functions that take the place of MPI's and the C library's. */
+/* All symbols are hidden, except the functions that replace functions of MPI and the C library. */
 #ifndef BL_PMPI_EXPORT_H
 #define BL_PMPI_EXPORT_H
 

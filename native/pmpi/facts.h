@@ -1,5 +1,5 @@
 /*
- * What the operating system tells about a rank while it runs.
+ * Facts about a running rank from the operating system.
  *
  * Exported: struct bl_facts, bl_facts_read, bl_facts_since.
  */
@@ -21,7 +21,7 @@ struct bl_facts {
 
 struct bl_facts bl_facts_read(void);
 
-/* Differences of what adds up; the rest is what it is now. */
+/* Counters are differences to the earlier values; all other fields are the present values. */
 struct bl_facts bl_facts_since(const struct bl_facts *then, const struct bl_facts *now);
 
 #endif

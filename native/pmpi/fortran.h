@@ -1,13 +1,13 @@
 /*
- * What the Fortran wrappers share.
+ * The common parts of the Fortran wrappers.
  *
- * The Fortran layers of MPI libraries call PMPI functions directly, more or less often: Open MPI's
- * always, so that C wrappers see nothing of a Fortran program; MPICH's `use mpi_f08` where a call
- * has no buffer argument. `use mpi_f08` has entry points of its own, `mpi_x_f08_`, with the
- * arguments of `mpi_x_` but an ierror that may be absent (NULL). Both are wrapped and forwarded to
- * their PMPI sisters, found at run time because a C program has no Fortran library. What goes on to
- * a C function is counted once (see thread.h), and MPICH's `mpi_x_f08ts_`, which takes array
- * descriptors, is counted there.
+ * The Fortran layers of MPI libraries call PMPI functions directly, so that C wrappers do not see
+ * these calls: Open MPI's layer always does, MPICH's `use mpi_f08` if a call has no buffer
+ * argument. `use mpi_f08` has entry points of its own, `mpi_x_f08_`, with the arguments of `mpi_x_`
+ * but an ierror that may be absent (NULL). Both are wrapped and forwarded to their PMPI sisters,
+ * found at run time because a C program has no Fortran library. What goes on to a C function is
+ * counted once (see thread.h), and MPICH's `mpi_x_f08ts_`, which takes array descriptors, is
+ * counted there.
  *
  * Arguments are forwarded as they came: sentinels (MPI_IN_PLACE, MPI_BOTTOM, MPI_STATUS_IGNORE) are
  * recognised by their address in MPI's Fortran layer.

@@ -1,13 +1,13 @@
 /*
- * Who is behind a communicator, window or file: how many processes on how many nodes, and which
- * rank of MPI_COMM_WORLD a rank is.
+ * The processes of a communicator, window or file: their number, the number of their nodes, and
+ * their ranks in MPI_COMM_WORLD.
  *
  * Exported: struct bl_group, struct bl_groups, bl_groups_init, bl_group_of_*, bl_group_forget,
  * bl_group_hold, bl_group_release, bl_group_degree, bl_place_of, bl_world_rank. Only local MPI
  * functions are called.
  *
- * What is known is kept per handle until the handle is freed. Every thread has a small cache in
- * front of the shared table; `generation` tells it that something was freed.
+ * The information about a handle is kept until the handle is freed. Every thread has a small cache
+ * in front of the shared table; a change of `generation` means that a handle was freed.
  */
 #ifndef BL_PMPI_GROUP_H
 #define BL_PMPI_GROUP_H
@@ -50,7 +50,7 @@ extern atomic_uint bl_group_generation;
 /* `nodes_of` gives the node of every rank of MPI_COMM_WORLD and must stay. */
 void bl_groups_init(struct bl_slice *slice, int rank, int ranks, const int *nodes_of);
 
-/* The slow path: shared table, or MPI is asked. NULL for a null handle. */
+/* The slow path: the shared table or calls of MPI. NULL for a null handle. */
 const struct bl_group *bl_group_look_up(struct bl_group_cache *cache, uintptr_t handle, int kind);
 
 static inline const struct bl_group *bl_group_find(struct bl_group_cache *cache, uintptr_t handle,
@@ -81,7 +81,7 @@ static inline const struct bl_group *bl_group_of_file(struct bl_group_cache *cac
 /* Before the handle is freed. */
 void bl_group_forget(uintptr_t handle, int kind);
 
-/* What is known of any group stays where it is as long as somebody holds it. */
+/* Between these two calls, the information about groups is not freed. */
 void bl_group_hold(void);
 void bl_group_release(void);
 

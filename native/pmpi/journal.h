@@ -1,16 +1,17 @@
 /*
- * The journal: the memory of all counters, mapped from one sparse file beside the profile, so that
- * what was gathered outlives the process, whatever ends it (MPI_Abort, a signal, even SIGKILL)
- * and without a signal handler that could disturb the application's own. A finished profile
- * removes it; `bareline` turns one that was left behind into an unfinished profile.
+ * The journal: the memory of all counters, mapped from one sparse file in the folder of the
+ * profile. The counters thus survive any end of the process (MPI_Abort, a signal, even SIGKILL),
+ * without a signal handler that could disturb the handlers of the application. When the profile is
+ * finished, the journal is removed; `bareline` turns a remaining journal into an unfinished
+ * profile.
  *
  * Exported: struct bl_slice, struct bl_sheet and the bl_journal_* functions; not collective. All
  * numbers in the file are in the machine's byte order; src/bareline/profile/journal.py reads it and
  * BL_JOURNAL_VERSION must change with any struct here or struct bl_row.
  *
- * Every rank owns a slice of fixed size, of which only what is used takes room on the disk. Where
- * the file cannot be mapped or extended (no shared file system, no space), memory is anonymous
- * instead: the profile is whole, but is lost if the program crashes.
+ * Every rank has a slice of fixed size; only its used part needs space on the disk. If the file
+ * cannot be mapped or extended (no shared file system, no space), anonymous memory is used instead:
+ * the profile is then complete, but it is lost if the program crashes.
  */
 #ifndef BL_PMPI_JOURNAL_H
 #define BL_PMPI_JOURNAL_H
@@ -31,7 +32,7 @@
 #define BL_CLASSES_MAX 512
 #define BL_HOST_SIZE 64
 
-/* First piece of the file: what the rows of all slices mean. */
+/* First part of the file, which describes the rows of all slices. */
 struct bl_journal_head {
     char magic[8];
     uint32_t version;
@@ -99,13 +100,14 @@ struct bl_sheet {
     uint64_t paused;    /* ticks */
 };
 
-/* Makes a journal of this head; gives the reason where it cannot, NULL where it did. */
+/* Makes a journal with this head; returns NULL or, if it fails, the reason. */
 const char *bl_journal_write(const char *path, const void *head, size_t size);
 
-/* Creates the file; one process, before the others open it. Says why on failure. */
+/* Creates the file; called by one process, before all other processes open the file. Prints the
+ * reason of a failure. */
 bool bl_journal_create(const char *path, const struct bl_journal_head *head);
 
-/* State of another rank by the file; BL_STATE_UNUSED where it is not there. */
+/* State of another rank, read from the file; BL_STATE_UNUSED if the file has no such rank. */
 enum bl_state bl_journal_state(uint32_t rank);
 
 /* Maps this rank's slice, anonymous if need be. NULL only without memory. */

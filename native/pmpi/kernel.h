@@ -1,10 +1,10 @@
 /*
- * The few file calls that the profiler itself makes while it may be counting. They go to the kernel
- * directly: through the C library they would meet posix.c, which takes the place of its functions
- * and counts them, and which stands on the clock and the journal that call these.
+ * The few file calls that the profiler itself makes while it may be counting. They call the kernel
+ * directly, because posix.c replaces the functions of the C library and would count these calls.
+ * posix.c also needs the clock and the journal, which make these calls.
  *
  * Exported: bl_kernel_open, bl_kernel_open_at, bl_kernel_close, bl_kernel_read, bl_kernel_read_at,
- * bl_kernel_write_at. Errors are told by -1 and errno.
+ * bl_kernel_write_at. On an error, the functions return -1 and set errno.
  */
 #ifndef BL_PMPI_KERNEL_H
 #define BL_PMPI_KERNEL_H

@@ -60,8 +60,8 @@ struct bl_total {
 struct bl_total bl_total_of_process(double ns_per_tick, uint32_t cells, int rank);
 
 /*
- * Collective. Where one rank has put the sizes of a call into bins, all do: before the merge, so
- * that what is known per rank stays true.
+ * Collective. If one rank has put the sizes of a call into bins, all ranks do this before the
+ * merge, so that the numbers per rank remain correct.
  */
 void bl_total_agree_on_bins(struct bl_total *total, MPI_Comm comm);
 

@@ -1,5 +1,5 @@
 /*
- * Which ranks are on the same node, as MPI's processor name tells.
+ * The node of each rank, by MPI's processor name.
  *
  * Exported: bl_nodes_find, which is collective.
  */

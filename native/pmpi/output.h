@@ -1,8 +1,8 @@
 /*
- * Files that the profiler writes, in folders that others may write to: each gets a name that nobody
- * can foresee, and is renamed when it is whole. A link, pipe, socket, device or folder that has the
- * final name is refused and stays. src/bareline/vocabulary/files.py does the same, and removes what
- * a killed process left.
+ * Files that the profiler writes, possibly in folders that other users may write to. Each file has
+ * an unpredictable name at first, and is renamed when it is complete. If a link, pipe, socket,
+ * device or folder has the final name, the file is not written. src/bareline/vocabulary/files.py
+ * does the same, and removes the files that a killed process has left.
  *
  * Exported: struct bl_output and the bl_output_* functions; not collective.
  */
@@ -20,10 +20,10 @@ struct bl_output {
     char name[NAME_MAX + 1];
 };
 
-/* Why a file of this name cannot be written; NULL: nothing speaks against it. */
+/* The reason for which a file of this name cannot be written; NULL if it can be written. */
 const char *bl_output_refusal(const char *path);
 
-/* Makes the file that will be `path`; gives the reason where it cannot, NULL where it did. */
+/* Makes the file that will be `path`; returns NULL or, if it fails, the reason. */
 const char *bl_output_begin(struct bl_output *output, const char *path);
 
 /*

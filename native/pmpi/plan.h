@@ -1,5 +1,5 @@
 /*
- * What rank 0 decides for all, from its environment.
+ * The settings of the profiler, which rank 0 reads from its environment for all ranks.
  *
  * Exported: bl_plan_make.
  */

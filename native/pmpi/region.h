@@ -1,5 +1,5 @@
 /*
- * Regions and pauses, as MPI_Pcontrol asks for them; each holds for the calling thread.
+ * Regions and pauses, which MPI_Pcontrol requests; each applies to the calling thread.
  *
  * Exported: bl_region_control.
  */

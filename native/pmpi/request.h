@@ -27,7 +27,7 @@ struct bl_request {
     uint64_t received; /* by the arguments; a receive's true size comes with its status */
     struct bl_ends ends;
     const struct bl_group *group; /* of a receive from any rank; held until it is taken */
-    uint32_t post;                /* how many requests its thread had posted then, this one too */
+    uint32_t post;                /* number of requests that its thread had posted, with this one */
     int32_t peer;                 /* rank of MPI_COMM_WORLD or -1 */
     uint8_t starts;               /* of a persistent request: enum bl_starts */
     bool receives;                /* the status tells what arrived */
@@ -42,8 +42,8 @@ void bl_requests_init(bool locked);
 bool bl_request_add(MPI_Request handle, const struct bl_request *request);
 
 /*
- * The request of a completed handle: it is forgotten, a persistent one only made inactive. False if
- * it is not known.
+ * Returns the request of a completed handle and removes it; a persistent request only becomes
+ * inactive. False if the handle is unknown.
  */
 bool bl_request_take(MPI_Request handle, struct bl_request *request);
 
@@ -58,7 +58,7 @@ bool bl_request_start(MPI_Request handle, uint64_t now, uint32_t post,
 /* The handle is freed by the program. */
 void bl_request_drop(MPI_Request handle);
 
-/* Forgets all that are on their way (counting is interrupted) and gives their number. */
+/* Removes all posted requests, because counting is interrupted, and returns their number. */
 uint64_t bl_requests_forget(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* One line to a person: `bareline profile: ...` on stderr. Never ends the program. */
+/* Prints a line for the user, `bareline profile: ...`, on stderr. Never ends the program. */
 #ifndef BL_PMPI_SAY_H
 #define BL_PMPI_SAY_H
 

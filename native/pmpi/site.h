@@ -1,5 +1,5 @@
 /*
- * Call sites: from where in the program a function was called, as return addresses.
+ * Call sites: the places in the program from which a function was called, as return addresses.
  *
  * Exported: struct bl_site, bl_site_count, struct bl_site_total, bl_sites_of_process,
  * bl_sites_reduce. The last is collective: a binomial tree towards rank 0.

@@ -3,10 +3,10 @@
  *
  * Exported: struct bl_key, struct bl_row, struct bl_table, bl_table_row, bl_size_low, bl_size_high.
  *
- * Rows lie densely in chunks of the journal, an open-addressing index of row numbers in ordinary
- * memory points to them. Sizes are kept exactly until a call has used more than BL_EXACT_SIZES of
- * them; then all its rows are folded into power-of-two bins. The number of rows is bounded; the
- * last ones are kept for rows without region, communicator or place.
+ * Rows are stored densely in chunks of the journal. An index (open addressing) in ordinary memory
+ * contains their numbers. If a call uses more than BL_EXACT_SIZES different sizes, all its rows are
+ * merged into power-of-two bins; until then, the sizes are exact. The number of rows is limited;
+ * the last rows are reserved for rows without region, communicator or place.
  */
 #ifndef BL_PMPI_TABLE_H
 #define BL_PMPI_TABLE_H
@@ -94,7 +94,7 @@ struct bl_table {
 
 bool bl_table_init(struct bl_table *table, struct bl_sheet *sheet);
 
-/* Looks a row up in the index or makes it; NULL when there is no room at all. */
+/* Finds a row in the index or makes it; NULL if there is no space. */
 struct bl_row *bl_table_find(struct bl_table *table, uint64_t what, uint64_t size);
 
 static inline struct bl_row *bl_table_row(struct bl_table *table, uint64_t what, uint64_t size)

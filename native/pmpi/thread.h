@@ -4,9 +4,9 @@
  * Exported: struct bl_thread, struct bl_op, bl_begin, bl_start, bl_stop, bl_record and the state
  * that the session sets.
  *
- * A thread counts while its `open` is set. It is cleared while an MPI call runs, so that what MPI
- * calls inside (MPICH's Fortran layer calls the C functions, ROMIO calls MPI and POSIX) counts
- * once.
+ * A thread counts while its `open` is set. `open` is cleared while an MPI call runs, so that calls
+ * inside of this call are not counted (MPICH's Fortran layer calls the C functions, ROMIO calls MPI
+ * and POSIX).
  */
 #ifndef BL_PMPI_THREAD_H
 #define BL_PMPI_THREAD_H
@@ -99,7 +99,7 @@ void bl_choose_compute(struct bl_thread *thread);
 
 /*
  * False: the call is not counted and must only be forwarded. Inlined into the function that the
- * application calls: the return address is that function's.
+ * application calls, so that the return address is an address of the application.
  */
 static inline __attribute__((always_inline)) bool bl_begin(struct bl_op *op, unsigned call)
 {
@@ -187,7 +187,7 @@ static inline void bl_count_cell(const struct bl_op *op)
     }
 }
 
-/* Ticks of computing before the call, without what was spent ready but without a core. */
+/* Ticks of computing before the call, without the time in which the thread had no core. */
 static inline uint64_t bl_compute_before(const struct bl_op *op)
 {
     const uint64_t spent = op->began - op->thread->last;

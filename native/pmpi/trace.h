@@ -4,15 +4,16 @@
  * Exported: bl_trace_create, bl_trace_open, bl_trace_call, bl_trace_done, bl_trace_lose,
  * bl_trace_close; none is collective. src/bareline/profile/trace.py reads what is written.
  *
- * What calls ask for repeats: it is told once, in a dictionary of shapes, and then only its number
- * and two times are written, some five bytes a call. Polls that find nothing, one after the other,
- * are one record. The stream is mapped from a sparse file beside the trace, as the journal's
- * counters are, so that it outlives any end; MPI_Finalize packs the streams into one file. A
- * stream that is full ends, and says how many calls it lacks.
+ * Many calls have the same arguments. Different arguments (a shape) are written once, in a
+ * dictionary; a call is then only the number of its shape and two times, about five bytes.
+ * Successive polls that find nothing are one record. The stream is mapped from a sparse file in the
+ * folder of the trace, as the counters of the journal are, so that it survives any end of the
+ * process. MPI_Finalize packs the streams into one file. A full stream ends with the number of
+ * calls that it lacks.
  *
- * A record is a number, then two times (see time_code) in two bytes each, little-endian: computing
- * before the call, without what the rank spent ready but without a core, and the call itself. The
- * number is that of a shape plus one; 0 says that a new shape follows first, as varints: call,
+ * A record is a number, then two times (see time_code) in two bytes each, little-endian: the
+ * computing before the call, without the time in which the rank had no core, and the call itself.
+ * The number is that of a shape plus one; 0 says that a new shape follows first, as varints: call,
  * whether it posted a request, to, from, root, both tags (zigzag), communicator, its size, size,
  * sent, received, and from version 2 on the size of an element. The shape of call 0 is a completed
  * request, `to` posts ago, before the call that completed it, and has no times; with root 1 it says
@@ -52,7 +53,8 @@ struct bl_trace_job {
     const char *command;
 };
 
-/* One process, before the others open it. Says why on failure. */
+/* Called by one process, before all other processes open the file. Prints the reason of a
+ * failure. */
 bool bl_trace_create(const char *path, const struct bl_trace_job *job);
 
 /* Maps this rank's stream; false: without memory. */
@@ -62,8 +64,9 @@ bool bl_trace_open(const char *path, const struct bl_trace_job *job, struct bl_m
 void bl_trace_call(const struct bl_trace_call *call);
 
 /*
- * A request that was posted `ago` posts ago is complete. Of a receive from any rank or of any tag,
- * `arrived` says what came, from BL_NOBODY where it was cancelled; NULL where that is no question.
+ * Records that a request, posted `ago` posts ago, is complete. For a receive from any rank or with
+ * any tag, `arrived` has the source and tag of the message, with source BL_NOBODY if the receive
+ * was cancelled. For all other requests, `arrived` is NULL.
  */
 void bl_trace_done(uint32_t ago, const struct bl_ends *arrived);
 

@@ -51,7 +51,7 @@ struct bl_profile {
     const struct bl_site_total *sites;
 };
 
-/* Writes beside the path and renames, so that a profile is whole or not there. */
+/* Writes a temporary file and renames it, so that the profile is complete or does not exist. */
 bool bl_profile_write(const struct bl_profile *profile);
 
 #endif

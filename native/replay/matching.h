@@ -1,7 +1,8 @@
 /*
- * Who a message is for: a receive may ask for any sender or any tag, and of several that fit the
- * oldest is taken. What waits lies under every name by which the trace ever asks, so that a search
- * takes as long with a million that wait as with one.
+ * The receive that a message belongs to. A receive may accept any sender or any tag; of several
+ * matching messages, it gets the oldest. A waiting item (message or receive) is stored under every
+ * name (sender and tag) that receives of the trace use, so that the time of a search does not
+ * depend on the number of waiting items.
  *
  * Exported: struct name, struct names, bl_names_of, bl_add, bl_take.
  */
@@ -23,11 +24,11 @@ struct names {
 /* The names under which the trace's receives may ask for a message. */
 struct names bl_names_of(const struct bl_replay *job, int32_t source, int64_t tag);
 
-/* Lets something wait under names. */
+/* Stores a waiting item under names. */
 void bl_add(struct bl_engine *engine, struct bl_table *table, int32_t owner, int32_t comm,
             const struct names *names, void *item);
 
-/* Takes the oldest that waits under one of these names; NULL where nothing does. */
+/* Removes and returns the oldest item under one of these names; NULL if there is none. */
 void *bl_take(struct bl_engine *engine, struct bl_table *table, int32_t owner, int32_t comm,
               const struct names *names);
 

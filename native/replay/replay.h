@@ -1,5 +1,5 @@
 /*
- * A trace read and stepped through: what bareline calls.
+ * Reading and replay of a trace; bareline calls these functions.
  *
  * Exported: struct bl_shape, struct bl_cost, struct bl_rank, struct bl_stream, struct bl_replay,
  * bl_replay_run, bl_replay_decode. Both may be called by several threads at once.
@@ -43,8 +43,8 @@ struct bl_shape {
     int32_t padding;
 };
 
-/* What a call costs, in s: of a message [0] within a node and [1] between two, of a collective.
- * `crossing` is the transfer of a message while another one comes the other way. */
+/* The cost of a call in s: for a message [0] within a node and [1] between two nodes, and for a
+ * collective. `crossing` is the transfer of a message while another message comes the other way. */
 struct bl_cost {
     double transfer[2], crossing[2], send[2], receive[2], occupies[2];
     double collective, overhead;
@@ -53,7 +53,7 @@ struct bl_cost {
     int32_t padding;
 };
 
-/* One rank: its stream, what its calls cost, and what is found. */
+/* One rank: its stream, the costs of its calls, and the results of the replay. */
 struct bl_rank {
     const int32_t *numbers; /* of the shape, for each record */
     const char *compute_s;  /* doubles, `stride` bytes apart */
@@ -86,13 +86,13 @@ struct bl_replay {
 
 enum { BL_RAN, BL_STOPPED, BL_NO_MEMORY };
 
-/* Steps through the streams. Returns BL_RAN, BL_STOPPED where ranks wait for what no rank does. */
+/* Replays the streams. Returns BL_RAN; BL_STOPPED if ranks wait forever; or BL_NO_MEMORY. */
 BL_EXPORT int bl_replay_run(struct bl_replay *job);
 
 /* Values of a shape, of the latest version of traces. */
 enum { BL_MOST_VALUES = 13 };
 
-/* Where `numbers` is NULL, counts only. Errors: less than 0. */
+/* If `numbers` is NULL, the records and shapes are only counted. */
 struct bl_stream {
     const uint8_t *bytes;
     int64_t length;

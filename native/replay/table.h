@@ -20,10 +20,10 @@ struct bl_table {
     struct bl_pool entries; /* its size is set when the first one is made */
 };
 
-/* Returns where the value of a key stands, NULL where the key is not there. */
+/* Returns the place of a key's value; NULL if the table lacks the key. */
 void **bl_table_find(const struct bl_table *table, struct bl_key key);
 
-/* Returns where the value of a key stands; it is NULL where the key is new. */
+/* Returns the place of a key's value; the value of a new key is NULL. */
 void **bl_table_place(struct bl_table *table, struct bl_memory *memory, struct bl_key key);
 
 void bl_table_remove(struct bl_table *table, struct bl_key key);

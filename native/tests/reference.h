@@ -1,12 +1,12 @@
 /*
  * Command line and output of the reference loops: plain programs in the manner of OSU's and Intel's
- * benchmarks, which share no measuring code with mpibench. benchmarks/loop_agreement.py holds
- * mpibench's loop means against theirs.
+ * benchmarks, without measuring code of mpibench. benchmarks/loop_agreement.py compares the loop
+ * means of mpibench with the results of these programs.
  *
  *   reference_X MIN MAX SMALL LARGE WARMUP_SMALL WARMUP_LARGE [STYLE]
  *
- * Sizes are powers of two in bytes; LARGE holds above 8192 B. One line a size on stdout: the size
- * and the figure (s, or B/s).
+ * Sizes are powers of two in bytes; LARGE applies above 8192 B. The program prints a line for each
+ * size on stdout: the size and the result (s, or B/s).
  */
 #ifndef REFERENCE_H
 #define REFERENCE_H
@@ -87,7 +87,7 @@ typedef double reference_measure(const struct reference *r, int size_bytes, long
 /* A loop of calls, for a mean over all of them. */
 typedef void reference_loop(const struct reference *r, int size_bytes, long calls);
 
-/* The mean time of a loop's calls on the slowest rank, as IMB tells it in t_max. */
+/* The mean time of a loop's calls on the slowest rank, which is IMB's t_max. */
 static inline double reference_slowest_mean(const struct reference *r, reference_loop *loop,
                                             int size_bytes, long iterations, long warmup)
 {

@@ -193,21 +193,21 @@ def test_who_asks_for_failures_gets_them(plant_study):
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "code"),
     [
-        "",
-        "mpi",
-        "mpi > fast",
-        "mpi = 3",
-        "mpi is odd",
-        "mpi is mixed",
-        "> 3",
-        "mpi > 0",
-        "mpi > -1",
+        ("", "BL-ANALYSIS-821"),
+        ("mpi", "BL-ANALYSIS-821"),
+        ("mpi > fast", "BL-ANALYSIS-998"),
+        ("mpi = 3", "BL-ANALYSIS-821"),
+        ("mpi is odd", "BL-ANALYSIS-631"),
+        ("mpi is mixed", "BL-ANALYSIS-631"),
+        ("> 3", "BL-ANALYSIS-821"),
+        ("mpi > 0", "BL-ANALYSIS-632"),
+        ("mpi > -1", "BL-ANALYSIS-632"),
     ],
 )
-def test_what_is_no_condition_is_refused(text):
-    with pytest.raises(UsageError, match="--fail-if"):
+def test_what_is_no_condition_is_refused(text, code):
+    with raises(UsageError, code, "--fail-if", text):
         parse_condition(text)
 
 

@@ -52,10 +52,9 @@ def test_units_of_one_dimension_are_converted(two, factor, unit, turned):
 
 def test_another_quantity_is_refused(two):
     runs = two(unit="B/s")
-    with raises(AnalysisError, "BL-ANALYSIS-555", "B/s") as caught:
+    paths = [str(run.path) for run in runs]
+    with raises(AnalysisError, "BL-ANALYSIS-555", "B/s", *paths):
         read_runs(runs)
-    assert all(str(run.path) in str(caught.value) for run in runs)
-    assert "bareline show" in caught.value.hint
 
 
 def test_another_direction_is_refused(two):

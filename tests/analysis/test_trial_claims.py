@@ -10,6 +10,7 @@ from bareline.analysis.judgements.trial_claims import judge_proportion, proporti
 from bareline.analysis.judgements.wording import ClaimStatus
 from bareline.published.findings import ClaimCheck
 from bareline.stats.proportion import Proportion
+from bareline.testing.messages import raises
 
 
 def check_of(metric: str, below: str | None = None) -> ClaimCheck:
@@ -52,7 +53,7 @@ def test_verdicts(here: Proportion, printed: Proportion, status: ClaimStatus) ->
 
 
 def test_checks_of_trials_name_no_other_platform() -> None:
-    with pytest.raises(ValueError, match="against"):
+    with raises(ValueError, "BL-PUBLISHED-875", "against"):
         ClaimCheck(**{**check_of("rate").model_dump(), "against": ["peak"]})
-    with pytest.raises(ValueError, match="list of trials"):
+    with raises(ValueError, "BL-PUBLISHED-769"):
         ClaimCheck(**{**check_of("rate").model_dump(), "printed": []})

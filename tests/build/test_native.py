@@ -271,7 +271,6 @@ def test_compile_error_is_told_with_the_log(project):
     source.write_text("int main(void) { return undeclared; }\n")
     with raises(BuildError, "BL-BUILD-205") as caught:
         build_native(None, project.cache)
-    assert "do not build for" in caught.value.what
     log = caught.value.hint.rpartition(" ")[2]
     assert "undeclared" in Path(log).read_text()
     # No half-made build stays.
@@ -294,11 +293,10 @@ def test_a_full_cache_is_named_in_one_line(project, number):
     text = "cmake_minimum_required(VERSION 3.18)\nproject(tiny LANGUAGES C)\n"
     failure = f'message(FATAL_ERROR "error writing to x.o: {os.strerror(number)}")\n'
     (project.folder / "CMakeLists.txt").write_text(text + failure)
-    with pytest.raises(BuildError) as caught:
+    with raises(BuildError, "BL-BUILD-183", os.strerror(number), "BARELINE_CACHE") as caught:
         build_native(None, project.cache)
-    assert caught.value.what == f"the native programs cannot be stored: {os.strerror(number)}"
     assert caught.value.where == str(project.cache / "native")
-    assert "BARELINE_CACHE" in caught.value.hint
+    assert str(caught.value).count("\n") == 0
 
 
 _BUILD = """

@@ -1,5 +1,6 @@
 """A command line in a folder that has a study and a platform file."""
 
+import re
 import sys
 from dataclasses import dataclass
 
@@ -51,6 +52,13 @@ class Done:
     def ended_by(self, code, *values):
         """Whether an error with this code ended the command, and its line contains the values."""
         return self.error_code == code and all(value in self.stderr for value in values)
+
+    def has_line(self, *values):
+        """Whether a line on stderr contains all of these values as whole words."""
+        patterns = [re.compile(rf"(?<![\w.]){re.escape(str(value))}(?!\w)") for value in values]
+        return any(
+            all(pattern.search(line) for pattern in patterns) for line in self.stderr.splitlines()
+        )
 
 
 @pytest.fixture

@@ -33,22 +33,21 @@ def test_a_program_that_fails_ends_it_with_the_run_that_says_why(bareline, place
         "false",
     )
     for number in (1, 2):
-        said = bareline(*asked, code=3).stderr
-        assert "profile: nothing was measured; `bareline show runs/profile-false-" in said
+        assert "`bareline show runs/profile-false-" in bareline(*asked, code=3).stderr
         assert len(list((place / "runs").iterdir())) == number
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "error", "value"),
     [
-        (["--to", "bare", "--", "./app"], "./app"),
-        (["--to", "nowhere", "--", "mpirun", "-n", "2", "./app"], "no platform is named 'nowhere'"),
-        (["--to", "bare", "--", "mpirun", "-n", "2", "./app"], "'bare' is given twice"),
-        (["--to", "b", "--max-age", "soon", "--", "mpirun", "-n", "2", "./app"], "soon"),
-        (["--to", "b", "--from", "gone", "--", "app.x"], "gone"),
+        ("--to bare -- ./app", "BL-STUDY-801", "'./app'"),
+        ("--to nowhere -- mpirun -n 2 ./app", "BL-PLATFORMS-780", "'nowhere'"),
+        ("--to bare -- mpirun -n 2 ./app", "BL-PLATFORMS-510", "'bare'"),
+        ("--to b --max-age soon -- mpirun -n 2 ./app", "BL-VOCABULARY-925", "'soon'"),
+        ("--to b --from gone -- app.x", "BL-STORE-971", "gone"),
     ],
 )
-def test_what_cannot_be_forecast_is_one_line(bareline, place, arguments, told):
-    said = bareline("forecast", *arguments, code=2).stderr
-    assert told in said and "Traceback" not in said
+def test_what_cannot_be_forecast_is_one_line(bareline, place, arguments, error, value):
+    done = bareline("forecast", *arguments.split(), code=2)
+    assert done.ended_by(error, value) and "Traceback" not in done.stderr
     assert not (place / "runs").exists()

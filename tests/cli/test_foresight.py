@@ -40,14 +40,12 @@ def typing(monkeypatch):
 
 
 def test_less_than_a_third_is_refused_where_nobody_can_be_asked(bareline, place):
-    first, *rest = bareline("run", *FEW, code=2).stderr.splitlines()[-7:]
-    assert first.startswith("bareline: this run can judge 0 of 11 claims of Flexible Cloud Fabric")
-    assert rest[0] == "bareline:   7 of a role that no platform takes (emulated and sriov)"
-    assert rest[1] == "bareline:   4 with fewer than 6 launches (1 are planned)"
-    assert rest[2].startswith("bareline:   `bareline run flexible-fabric --scale small` judges 4 (")
-    assert rest[4].startswith("bareline:   wall time: ")
-    assert rest[5].startswith("bareline: study 'flexible-fabric': 0 of 11 claims of Flexible")
-    assert rest[5].endswith("--yes measures all the same")
+    done = bareline("run", *FEW, code=2)
+    assert done.has_line(0, 11, "Flexible Cloud Fabric")
+    assert done.has_line(7, "(emulated and sriov)"), "roles that no platform takes"
+    assert done.has_line(4, 6, 1), "four claims need six launches, and one is planned"
+    assert done.has_line("`bareline run flexible-fabric --scale small`", 4)
+    assert done.ended_by("BL-SESSION-400", "'flexible-fabric'", "--yes")
     assert not (place / "runs").exists()
 
 
@@ -55,14 +53,13 @@ def test_the_refusal_is_an_object_with_json(bareline):
     done = bareline("run", *FEW, "--json", "--quiet", code=2)
     error = json.loads(done.stderr.splitlines()[-1])
     assert error["where"] == "study 'flexible-fabric'"
-    assert "can be judged here, which is less than a third" in error["error"]
-    assert "--yes" in error["hint"]
+    assert error["code"] == "BL-SESSION-400" and "--yes" in error["hint"]
 
 
 def test_a_dry_run_tells_the_same_and_refuses_nothing(bareline):
     text = " ".join(bareline("run", *FEW, "--dry-run").stdout.split())
-    assert "this run can judge 0 of 11 claims" in text
-    assert "7 of a role that no platform takes (emulated and sriov)" in text
+    assert " 0 of 11 " in text
+    assert " 7 of " in text and "(emulated and sriov)" in text
 
 
 def test_yes_and_named_platforms_go_on(bareline, place):
@@ -76,7 +73,7 @@ def test_yes_and_named_platforms_go_on(bareline, place):
 def test_a_terminal_is_asked(bareline, place, typing):
     typing("n\n")
     done = bareline("run", *FEW, "--out", "declined", code=130)
-    assert "measure all the same?" in done.stderr
+    assert "?" in done.stderr.splitlines()[-1]
     assert not (place / "declined").exists()
     typing("y\n")
     bareline("run", *FEW, "--out", "agreed", code=3)
@@ -106,7 +103,7 @@ def test_doctor_counts_the_claims_of_a_study(bareline, monkeypatch):
     rows = json.loads(bareline("doctor", "--for", "flexible-fabric", "--json").stdout)
     claims = [row for row in rows if row["group"] == "Claims of the publication"]
     assert claims[0]["name"].endswith(" of 11")
-    assert any("of a role that no platform takes" in row["detail"] for row in claims[1:])
+    assert any("virtio and sriov" in row["detail"] for row in claims[1:])
 
 
 def test_a_study_too_large_for_a_platform_names_the_scale_that_fits(bareline):

@@ -1,5 +1,6 @@
 """Conditions and failed cases as tests of a continuous integration."""
 
+import re
 from xml.etree import ElementTree
 
 
@@ -13,7 +14,7 @@ def test_conditions_and_failures_are_test_cases(bareline):
     }  # fmt: skip
     slower, beyond, broken = suite
     assert slower.get("name") == "b:null is slower"
-    assert slower.find("failure").get("message") == "3 of 3 rows meet it"
+    assert slower.find("failure").get("message").startswith("3 of 3 ")
     assert [child.tag for child in beyond] == ["system-out"]
     assert beyond[0].text.endswith("(limit 9.00)")
     assert broken.get("classname") == "measured on broken"
@@ -31,16 +32,16 @@ def test_what_cannot_be_decided_fails_or_is_skipped(bareline):
         (case,) = ElementTree.parse("r.xml").getroot()
         (found,) = case
         assert found.tag == kind
-        assert found.get("message").endswith("6 could decide")
-        assert "2 trials, 6 are needed" in found.text
+        assert " 6 " in found.get("message")
+        assert {"2", "6"} <= set(re.findall(r"\d+", found.text))
 
 
 def test_continuous_integration_fails_what_is_undecided(bareline, monkeypatch):
     options = ("--scale", "small", "--on", "a", "--on", "b", "-o", "r")
     bareline("run", "planted.toml", *options)
-    asked = ("compare", "r", "--fail-if", "null > 1.1")
+    asked = ("compare", "r", "--fail-if", "null > 1.1", "--verbose")
     monkeypatch.setenv("CI", "true")
-    assert "as in continuous integration (CI is set)" in bareline(*asked, code=4).stderr
+    assert bareline(*asked, code=4).has_line("CI", "[BL-CLI-152]")
     monkeypatch.setenv("CI", "")
-    assert "undecided conditions pass; " in bareline(*asked).stderr
+    assert bareline(*asked).has_line("[BL-CLI-943]")
     assert bareline(*asked, "--undecided", "perhaps", code=2).ended_by("BL-CLI-938")

@@ -203,8 +203,8 @@ def test_an_error_is_an_object_where_rows_are_asked_for(bareline):
     done = bareline("show", "nothing", "--json", code=2)
     told = json.loads(done.stderr)
     assert done.stdout == "" and told["exit_code"] == 2 and told["where"] == "nothing"
-    assert told["error"].startswith("the folder is not a run directory") and told["hint"]
-    assert bareline("show", "nothing", code=2).stderr.startswith("bareline: nothing: not a run")
+    assert told["code"] == "BL-STORE-971" and told["error"] and told["hint"]
+    assert bareline("show", "nothing", code=2).ended_by("BL-STORE-971", "bareline: nothing: ")
 
 
 def test_what_is_printed_can_be_written_to_a_file(bareline, place):
@@ -214,5 +214,5 @@ def test_what_is_printed_can_be_written_to_a_file(bareline, place):
     assert bareline("platforms", "show", "b", "--json").stdout == shown, "the next one prints again"
     bareline("show", "nothing", "-o", "kept.txt", code=2)
     assert not (place / "kept.txt").exists()
-    told = bareline("studies", "-o", "missing/studies.txt", code=2).stderr
-    assert "missing/studies.txt: the file cannot be written" in told
+    done = bareline("studies", "-o", "missing/studies.txt", code=2)
+    assert done.ended_by("BL-CLI-926", "missing/studies.txt")

@@ -53,21 +53,26 @@ def test_builds_of_the_command_line_take_their_place(bareline, study):
 
 
 @pytest.mark.parametrize(
-    ("changes", "on", "told"),
+    ("change", "on", "error", "values"),
     [
-        ([("[variant.old]\nfactor = 2.0\n", "")], ["a"], "the study has only one variant"),
-        ([], ["a", "b"], "compared on only one platform, but these are given: a, b"),
-        ([("factor = 2.0", "fakctor = 2.0")], ["a"], "did you mean 'factor'"),
-        ([("factor = 2.0", "factor = nan")], ["a"], "factor"),
-        ([("factor = 2.0", "command = ['']")], ["a"], "the first word of the command is empty"),
-        ([("[variant.old]", "[variant.'no name']")], ["a"], "variant"),
-        ([("title = \"as it is now\"", "title = 3")], ["a"], "[variant.new], key 'title'"),
-        ([("factor = 2.0", ""), ("baseline", "#")], ["a"], "old and new are one variant"),
+        (("[variant.old]\nfactor = 2.0\n", ""), ["a"], "BL-SESSION-492", ("'two'",)),
+        (("", ""), ["a", "b"], "BL-SESSION-639", ("a, b",)),
+        (("factor = 2.0", "fakctor = 2.0"), ["a"], "BL-PLATFORMS-613", ("'fakctor'", "'factor'")),
+        (("factor = 2.0", "factor = nan"), ["a"], "BL-PLATFORMS-613", ("'factor'", "nan")),
+        (("factor = 2.0", "command = ['']"), ["a"], "BL-PLATFORMS-304", ("old", "'command'")),
+        (("[variant.old]", "[variant.'no name']"), ["a"], "BL-PLATFORMS-645", ("'no name'",)),
+        (("title = \"as it is now\"", "title = 3"), ["a"], "BL-KEY-STRING-TYPE", ("'title'",)),
     ],
 )  # fmt: skip
-def test_impossible_variants_are_one_line(bareline, study, place, changes, on, told):
-    study(*changes)
+def test_impossible_variants_are_one_line(bareline, study, place, change, on, error, values):
+    study(change)
     asked = [word for name in on for word in ("--on", name)]
-    code = 0 if "are one variant" in told else 2
-    said = bareline("run", "two.toml", *asked, "--dry-run", code=code).stderr
-    assert told in said and "Traceback" not in said and not (place / "runs").exists()
+    done = bareline("run", "two.toml", *asked, "--dry-run", code=2)
+    assert done.ended_by(error, *values) and "Traceback" not in done.stderr
+    assert not (place / "runs").exists()
+
+
+def test_equal_variants_are_noted(bareline, study):
+    study(("factor = 2.0", ""), ("baseline", "#"))
+    done = bareline("run", "two.toml", "--on", "a", "--dry-run")
+    assert done.stderr.count("\n") == 1 and done.has_line("old", "new")

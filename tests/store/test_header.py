@@ -39,9 +39,8 @@ def test_what_was_written_is_read(run):
 )
 def test_damage_is_refused_with_its_key(run, old, new, code):
     change(run, old, new)
-    with raises(StoreError, code) as caught:
+    with raises(StoreError, code, str(run.path)):
         read_header(run.path)
-    assert str(run.path) in str(caught.value)
 
 
 def test_a_folder_that_is_no_run_says_so(tmp_path):

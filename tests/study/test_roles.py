@@ -82,19 +82,17 @@ def test_a_platform_stands_in_where_the_default_is_not_named():
 
 
 @pytest.mark.parametrize(
-    ("given", "on", "words"),
+    ("given", "code", "values"),
     [
-        (["sriow=x"], [], ["the study has no role 'sriow'", "did you mean 'sriov'?"]),
-        (["sriov"], [], ["ROLE=PLATFORM"]),
-        (["sriov=x", "virtual=x"], [], ["'x'", "virtual and sriov"]),
-        (["native=", "virtual="], [], ["no role has a platform", "--as"]),
+        (["sriow=x"], "BL-STUDY-656", ["'sriow'", "'sriov'"]),
+        (["sriov"], "BL-STUDY-158", ["ROLE=PLATFORM"]),
+        (["sriov=x", "virtual=x"], "BL-STUDY-424", ["'x'", "virtual and sriov"]),
+        (["native=", "virtual="], "BL-STUDY-800", ["--as"]),
     ],
 )
-def test_impossible_casts_are_named(given, on, words):
-    with pytest.raises(StudyError) as caught:
-        study().with_roles(given, on)
-    for word in words:
-        assert word in str(caught.value)
+def test_impossible_casts_are_named(given, code, values):
+    with raises(StudyError, code, *values):
+        study().with_roles(given, [])
 
 
 def test_a_measure_runs_only_on_its_roles_and_on_what_has_none():
@@ -125,30 +123,39 @@ def test_the_run_directory_keeps_who_took_which_role():
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "code", "values"),
     [
-        ({"measure": [{"probe": "null", "roles": ["virtuel"]}]}, ["did you mean 'virtual'?"]),
+        (
+            {"measure": [{"probe": "null", "roles": ["virtuel"]}]},
+            "BL-STUDY-656",
+            ["'virtuel'", "'virtual'"],
+        ),
         (
             {"measure": [{"probe": "null", "roles": ["native"], "platforms": ["bare"]}]},
-            ["a measure cannot have both 'roles' and 'platforms'"],
+            "BL-STUDY-216",
+            ["'roles'", "'platforms'"],
         ),
-        ({"role": {"a": {"platform": "bare"}}}, ["[role.a], key 'title'"]),
-        ({"role": {"a": {"title": "A", "platfrom": "b"}}}, ["did you mean 'platform'?"]),
+        ({"role": {"a": {"platform": "bare"}}}, "BL-KEY-MISSING", ["[role.a]", "'title'"]),
+        (
+            {"role": {"a": {"title": "A", "platfrom": "b"}}},
+            "BL-KEY-EXTRA-FORBIDDEN",
+            ["[role.a]", "'platfrom'", "'platform'"],
+        ),
         (
             {"role": {"a": {"title": "A", "published": ["nccs:vm-vm-sriow"]}}},
-            ["[role.a]", "did you mean 'nccs:vm-vm-sriov'?"],
+            "BL-STUDY-534",
+            ["[role.a]", "'nccs:vm-vm-sriow'", "'nccs:vm-vm-sriov'"],
         ),
         (
             {"exhibit": [{"kind": "table", "published": ["nebula:tabel-4"]}]},
-            ["did you mean 'table-4'?"],
+            "BL-PUBLISHED-450",
+            ["nebula:tabel-4", "'table-4'"],
         ),
     ],
 )
-def test_mistakes_in_a_study_file_are_named(changes, words):
-    with pytest.raises(StudyError) as caught:
+def test_mistakes_in_a_study_file_are_named(changes, code, values):
+    with raises(StudyError, code, *values):
         study(**changes)
-    for word in words:
-        assert word in str(caught.value)
 
 
 def test_ranks_per_node_gives_the_number_of_nodes():

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bareline.testing.messages import raises
 from bareline.vocabulary.looks import DEFAULT_LOOKS, checked_looks, fewest_blocks, spending
 
 
@@ -17,11 +18,15 @@ def test_at_each_default_look_something_can_be_certain():
 
 
 @pytest.mark.parametrize(
-    "looks",
-    [[], "8", 8, None, [8, 8], [10, 8], [8.5], [True, 9], [8, "10"], [-1, 8], [6, 10], [6, 8, 10]],
+    ("looks", "code"),
+    [
+        *((looks, "BL-VOCABULARY-340") for looks in ([], "8", 8, None)),
+        *((looks, "BL-VOCABULARY-612") for looks in ([8, 8], [10, 8], [8.5], [True, 9], [8, "10"])),
+        *((looks, "BL-VOCABULARY-528") for looks in ([-1, 8], [6, 10], [6, 8, 10])),
+    ],
 )
-def test_impossible_looks_are_refused(looks):
-    with pytest.raises(ValueError, match="looks"):
+def test_impossible_looks_are_refused(looks, code):
+    with raises(ValueError, code):
         checked_looks(looks)
 
 

@@ -23,14 +23,14 @@ from typing import BinaryIO, cast
 
 from bareline.vocabulary.errors import ParseError
 
-#: By the first bytes of a packed file: its name.
+#: The names of compressed formats, by the first bytes of a file.
 _PACKED = {
     b"\x1f\x8b": "gzip",
     b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
     b"BZh": "bzip2",
 }
-#: Endings of the names of packed files.
+#: Suffixes of the names of compressed files.
 PACKED_SUFFIXES = (".gz", ".xz", ".zst", ".bz2")
 _ENCODINGS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -183,7 +183,7 @@ class _LabelStyle:
 
     launcher: str
     pattern: re.Pattern[str]
-    #: Some versions print a blank behind the label, which then every line has.
+    #: Whether some versions print a blank after every label.
     perhaps_blank: bool = False
 
 
@@ -191,7 +191,7 @@ _DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _CTIME = rf"{_DAY} {_MONTH} [ \d]\d \d\d:\d\d:\d\d \d{{4}}"
 _STREAM = r"<(?:std)?(?:out|err|diag)>"
-#: The most specific first: Open MPI's tag with a time contains the one without.
+#: The most specific style is first: Open MPI's label with a time contains the label without a time.
 _STYLES = (
     _LabelStyle(
         "mpirun --tag-output, --timestamp-output of Open MPI",
@@ -276,6 +276,6 @@ def _stripped(
             content = line[end:]
         by_rank.setdefault(rank, []).append(content)
     whole = chain.from_iterable(by_rank.values())
-    # Only the last line of the file has no end; it need not be the last one any more.
+    # Only the last line of the file may lack a line feed; here, another line may be the last.
     text = "\n".join(whole)
     return text if lines[-1] else text.rstrip("\n") + "\n"

@@ -18,7 +18,7 @@ from bareline.vocabulary.files import NotRegular, read_bounded, stands, step_to_
 from bareline.vocabulary.model import Layer
 
 _LARGEST_FILE_BYTES = 64 << 20
-#: So many files of no known format are named; of the rest, the number.
+#: An error names at most this number of files of unknown format, and counts the rest.
 _NAMED_FILES = 20
 
 
@@ -220,7 +220,7 @@ def _parts(text: str, able: Sequence[Importer], file: Path) -> list[tuple[Import
     if not starts:
         return [(able[0], 0, text)]
     first = starts[0][0]
-    # The text before all is kept with the first, unless it begins another, damaged JSON document.
+    # Text before the first launch belongs to it, unless this text begins a damaged JSON document.
     begin = first if _DOCUMENT.search(text, 0, first) else 0
     offsets = [begin, *(start for start, _ in starts[1:]), len(text)]
     return [

@@ -64,7 +64,7 @@ _SETTINGS = Settings(
 )
 #: Options whose values are sizes.
 _SIZES = ("bs", "size", "filesize", "io_size", "offset", "blocksize")
-#: Of equal start: time stamps of fio have whole seconds.
+#: Resolution of fio's time stamps: starts that differ by less may be equal.
 _STAMP_S = 1.0
 
 _STAMP = re.compile(r'"timestamp"\s*:\s*(\d{1,11})\b')
@@ -309,7 +309,8 @@ class _State:
             return False
         if self.begins and earlier.begins:
             return self.begins == earlier.begins
-        # Another launch began after the earlier state, and ran for its whole time since then.
+        # In the same launch, time stamps and run times grow by the same amount. Another launch
+        # began after the earlier state.
         passed_s = self.stamp_s - earlier.stamp_s
         ran_s = self.runtime_s - earlier.runtime_s
         short = earlier.runtime_s < 2.5 * _STAMP_S

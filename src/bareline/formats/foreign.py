@@ -17,7 +17,7 @@ from bareline.vocabulary.model import Better, Metric, Scalar
 from bareline.vocabulary.sanitize import sanitized_name
 from bareline.vocabulary.units import BASE_UNITS, conversion
 
-#: Units as people and tools spell them, in small letters, in bareline's spelling.
+#: bareline's spelling of a unit, by other spellings in small letters.
 _SPELLINGS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("", "count", "counts", "ratio", "factor"), "1"),
@@ -40,7 +40,7 @@ _RATES = (
     (re.compile(r"hz", re.IGNORECASE), "Hz"),
 )
 _PREFIX = re.compile(r"([kKMGTP]i?|)(.*)", re.DOTALL)
-#: The better direction of a base unit, where the tool does not declare one.
+#: The better direction of values in a base unit, if the tool does not declare a direction.
 _DIRECTIONS: Mapping[str, Better] = MappingProxyType(
     {"s": "lower", "B/s": "higher", "bit/s": "higher", "flop/s": "higher", "op/s": "higher"}
 )

@@ -33,7 +33,7 @@ _STARTED = re.compile(r"^Current time \((\d{1,11})\) is ", re.MULTILINE)
 _HPL_END = "End of HPL section."
 _HPL = re.compile(rf"^Begin of HPL section\..*?^{_HPL_END}\n", re.MULTILINE | re.DOTALL)
 _RESIDUAL_FAILED = re.compile(r"\|\|Ax-b\|\|.*\.+ FAILED")
-#: The base unit of a value and its size in that unit, by the end of its key.
+#: For the end of a value's key: the base unit, and the factor from the value to this unit.
 _UNITS = {
     "Tflops": ("flop/s", 1e12),
     "Gflops": ("flop/s", 1e9),
@@ -43,7 +43,7 @@ _UNITS = {
 }
 #: Rates of memory and messages are in GB/s, even if the key does not contain the unit.
 _BYTES = ("B/s", 1e9)
-#: Metrics that restate another one or describe its spread.
+#: Metrics that repeat another metric or describe its spread.
 _DETAIL = re.compile(r"single|lcg|_(min|max)$|^time$")
 
 

@@ -30,14 +30,15 @@ _HEADER = re.compile(r"T/V +N +NB +P +Q +Time +Gflops")
 _PER_GPU = re.compile(r"\( *\S+ *\)\s*$")
 _STARTED = re.compile(r"^HPL_pdgesv\(\) start time (.*\d)\s*$", re.MULTILINE)
 _RESULT = re.compile(r"W[A-Z]\S*\s+\S+\s+\S")
-#: Order, look-ahead depth, broadcast, recursive and panel factorisation; vendors print less.
+#: Code of order, look-ahead depth, broadcast, recursive and panel factorisation; vendors' builds
+#: print only the first parts.
 _VARIANT = re.compile(r"W[A-Z]{1,3}\d(?:\d[LCR]\d{1,3}[LCR]\d{1,3})?")
 _ASKED = re.compile(r"^(N|NB|P|Q) +:((?:\s+\d{1,9})+)\s*$", re.MULTILINE)
 _RESIDUAL = re.compile(r"\|\|Ax-b\|\|.*=\s*(\S+) \.+ (PASSED|FAILED)")
 _UNCHECKED = "completed without checking"
 _END = "End of Tests."
 
-#: The output of HPC Challenge, or the part that is there.
+#: The output of HPC Challenge, which may be truncated.
 _HPCC = re.compile(
     r"HPC Challenge Benchmark(?s:.*?)(?:^End of HPC Challenge tests\.|\Z)", re.MULTILINE
 )
@@ -155,7 +156,7 @@ def _check(result: _Result, text: str) -> _Solution:
     )
     _check_asked(n, nb, (p, q), text, where)
     if "e" in time_text or "e" not in rate_text:
-        # Their product is the same either way; only the notation differs.
+        # Swapped values have the same product; only their notation reveals the swap.
         raise ParseError(f"{where}: Time and Gflops are swapped")
     time_s = Rounded.of(time_text, f"{where}: Time")
     gflops = Rounded.of(rate_text, f"{where}: Gflops")
@@ -231,7 +232,7 @@ def _hpcc_without_title(text: str) -> list[tuple[int, int]]:
 IMPORTER = Importer(
     name="hpl",
     title="HPL (HPLinpack) 1.0 to 2.3",
-    # HPCC embeds HPL, and has an importer of its own.
+    # HPC Challenge contains HPL, and has a separate importer.
     sniff=lambda text: bool(_starts(text)),
     starts=_starts,
     parse=read,

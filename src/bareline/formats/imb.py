@@ -49,7 +49,7 @@ TITLE = re.compile(
     re.MULTILINE,
 )
 _SECTION = re.compile(r"# Benchmarking (?:Multi-)?(?P<name>\w+)\s*$")
-#: The same where a whole text is searched.
+#: The title of a section; this pattern searches a whole text.
 _SECTION_LINE = re.compile(rf"^{_SECTION.pattern}", re.MULTILINE)
 _PROCESSES = re.compile(r"# #processes = (\d{1,9})\b(; rank order)?")
 _GROUPS = re.compile(r"# \( (\d{1,9}) groups? of (\d{1,9}) processes")
@@ -98,7 +98,8 @@ _OPTIONS: Mapping[str, tuple[str, frozenset[str]]] = {
     "mem_alloc_type": ("", frozenset()),
 }
 _OPTION = re.compile(r"-[A-Za-z][\w-]*")
-#: Options that the sections show themselves, that say how often or how long, or where files are.
+#: Options that do not belong to a case: the sections print their values, or they define
+#: repetitions, times or paths.
 _LABELS = frozenset(
     (
         *("npmin", "multi", "map", "msglen", "msglog", "iter", "iter_policy", "time", "mem"),
@@ -111,7 +112,7 @@ _SWITCHES = {
     **dict.fromkeys(("0", "disable", "no", "off"), "off"),
 }
 
-#: Benchmarks that run with all processes in the end; those between two processes do not.
+#: Benchmarks whose last section runs all processes, unlike benchmarks of two processes.
 _FOR_ALL = {"Sendrecv", "Exchange", "Uniband", "Biband", "Barrier", *_COLLECTIVES}
 
 
@@ -144,11 +145,12 @@ def read(text: str) -> Iterable[Reading]:
         any_after_zero=_CHOSEN_SIZES.search(text) is not None,
     )
     for part in parts:
-        # Another program with benchmarks of the same names, which it measures in its own way.
+        # IMB-P2P measures benchmarks of the same names in a different way.
         if title["part"] == "IMB-P2P":
             part.params["part"] = "p2p"
         yield _imported(part, launch)
-    # Of a whole output, sections of some benchmarks may lack (too few processes), but not all.
+    # In a complete output, the sections of some benchmarks may be missing (too few processes), but
+    # not all sections.
     missing = [] if END in text and parts else set(listed) - {part.name for part in parts}
     for name in filter(missing.__contains__, listed):
         lacking = ParseError(f"{name} was requested, but the output has no section of it")
@@ -165,8 +167,8 @@ def _listed(text: str) -> list[str]:
 def _parts(text: str) -> list[_Part]:
     """Return the sections of a launch, each with its error, if it has one."""
     parts = _sections(text)
-    # Where the head of one section is above the rows of another, no row looks wrong; the
-    # sequence of heads does.
+    # If the head of a section is above the rows of another section, each row looks right; only the
+    # sequence of heads is wrong.
     wrong = _contradicting_heads(parts, _listed(text), ended=END in text)
     for part in parts:
         unknown = "" if part.ranks else "the number of processes is missing"
@@ -198,7 +200,7 @@ def _sections(text: str) -> list[_Part]:
         if section := _SECTION.match(line.text):
             parts.append(_Part(section["name"], params=_params(section["name"], options)))
         elif parts:
-            # The same benchmark in another mode has a table of its own.
+            # The same benchmark in another mode has a separate table.
             if parts[-1].lines and _MODE.match(line.text):
                 parts.append(replace(parts[-1], lines=[], columns=[], params={**parts[-1].params}))
             _take(line, parts[-1])
@@ -327,7 +329,7 @@ def _reading(part: _Part, metrics: Mapping[str, Metric], outcome: Measured | Fai
     probe = f"imb.{part.name.lower()}"
     title = f"IMB {part.name}"
     if part.idle:
-        # A few of many processes mostly share a node: their figures belong to another curve.
+        # A few of many processes mostly share a node, so that their times are a separate curve.
         probe += ".subset"
         title += " on some of the processes"
     layer = Layer.IO if _IO.fullmatch(part.name) else Layer.MPI

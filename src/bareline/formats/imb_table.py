@@ -49,7 +49,7 @@ _COLUMNS: Mapping[str, Column] = {
     "Mbytes/sec": ("bandwidth", BANDWIDTH, 1e6),
     "Msg/sec": ("message_rate", as_detail(MESSAGE_RATE), 1.0),
 }
-#: IMB prints so many of every time, rate and share.
+#: Number of decimals of every time, rate and share in IMB's tables.
 _DECIMALS = 2
 PLAIN = ("Group", "#bytes", "#repetitions", "defects")
 _RATES = ("Uniband", "Biband")
@@ -154,7 +154,7 @@ def _column_samples(
         if title == "Mbytes/sec" and point.get("size_bytes") == 0:
             continue  # no bytes, no bandwidth
         if value == 0 and not metric.detail and metric.unit != "%":
-            # A low rate rounds to 0.00; no time does.
+            # A rate of 0.00 may be a rounded low rate, but no real time rounds to 0.00.
             lost = metric.unit == "s"
             reason = f"{title} = 0 is not a valid measurement"
             left_out.append(Omission(reason, line.number, lost))

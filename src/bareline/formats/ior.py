@@ -42,7 +42,7 @@ _SUMMARY = re.compile(r"^Summary of all tests:$", re.MULTILINE)
 _FINISHED = re.compile(r"^Finished +: .*\d\n", re.MULTILINE)
 _OPTIONS_BEGIN = re.compile(r"^Options: *$", re.MULTILINE)
 _OLD = re.compile(r"^IOR-((?:2|3\.[01])\.\S+): ", re.MULTILINE)
-#: Files that were shorter than expected: IOR prints the amount that was really moved.
+#: If files were shorter than expected, IOR prints the amount that was really moved.
 _ACTUAL = re.compile(r"Using actual aggregate bytes moved *= *(\d{1,20})")
 #: Options of a test; one that is not listed belongs to the case.
 _SETTINGS = Settings(
@@ -53,7 +53,7 @@ _SETTINGS = Settings(
             *("Machine", "TestID", "StartTime", "Path", "FS", "Task offset", "remove file"),
         )
     ),
-    # The number of tasks is that of the ranks.
+    # The option with the number of tasks is the number of ranks.
     names={
         "ordering in a file": "order",
         "ordering inter file": "order_between_files",
@@ -219,7 +219,7 @@ def _bandwidths(
 ) -> list[Rounded]:
     """Return the bandwidth of each row in MiB/s, and check that it agrees with the row's time."""
     amounts = _amounts(options, text)
-    # Stonewalling ends a test before all is moved: only the summary has the real amount.
+    # Stonewalling ends a test before all data is moved; only the summary has the real amount.
     stonewalled = int(options.get("stonewallingTime", "0") or 0) > 0
     bandwidths: list[Rounded] = []
     for row in rows:

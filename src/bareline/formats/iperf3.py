@@ -108,7 +108,7 @@ class _Interval(JsonModel):
     sum: _Rate
 
 
-#: Of the settings of a test; one that is not listed belongs to the case.
+#: Settings of a test. A setting that is not listed belongs to the case.
 _SETTINGS = Settings(
     labels=frozenset(("protocol", "interval", "fqrate")),
     defaults={
@@ -202,7 +202,7 @@ def _given(start: _Start) -> dict[str, Any]:
             given.setdefault(name, value)
     if given.get("bytes") or given.get("blocks"):
         given.pop("duration", None)
-    # The usual block of UDP is as long as the path allows.
+    # The default block of UDP depends on the MTU of the path, and is not a parameter.
     if given.get("protocol") == "UDP" and given.get("blksize") in _USUAL_DATAGRAMS:
         given.pop("blksize")
     return given

@@ -31,7 +31,7 @@ _TASKS = re.compile(
     r"^# mpi_tasks : (\d{1,9}) on (\d{1,9}) nodes +%comm     : (\S+) *$", re.MULTILINE
 )
 _THREADS = re.compile(r"^# omp_thrds : (\d{1,9})\b", re.MULTILINE)
-#: The last line that a launch has once.
+#: The last line that occurs only once in the output of a launch.
 _MEMORY = re.compile(r"^# mem \[GB\]  : .*\bgflop/sec :", re.MULTILINE)
 _RULE = re.compile(r"#{20,}\s*")
 _REGION = re.compile(r"# region    :'(.*)'\s*")
@@ -45,7 +45,7 @@ _OFF = 0.0051
 _GIB = float(1 << 30)
 
 _TIME = Metric("s", "lower")
-#: The metrics of the rows of a table: that of the mean over ranks, and that of the largest.
+#: Two metrics for each row of a table: the mean and the maximum over the ranks.
 _ROWS: Mapping[str, tuple[str, str]] = {
     "wallclock": ("time_mean", "time"),
     "MPI": ("mpi_time", "mpi_time_max"),

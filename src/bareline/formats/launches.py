@@ -50,7 +50,7 @@ class LaunchMark:
             return Sameness.OTHER
         if self.identity:
             return Sameness.SAME
-        # A file that is not known any more, because the raw output is gone, may be this one.
+        # A mark without a file (its raw output was removed) may be from this file.
         of_file = [mark for mark in others if mark.file in (self.file, "")]
         if any(mark.occurrence == self.occurrence for mark in of_file):
             return Sameness.SAME

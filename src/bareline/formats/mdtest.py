@@ -35,7 +35,7 @@ _RATE = Metric("op/s", "higher")
 _OLD = re.compile(r"^mdtest-((?:1|2)\.\S+) was launched", re.MULTILINE)
 #: Options whose next word does not belong to the case: paths, outputs, repetitions, seeds.
 _WITH_VALUE = ("-d", "-i", "-o", "-x", "-V", "-G")
-#: The same with the value in one word, and options of the output.
+#: Such options with the value in the same word, and options of the output.
 _LABELS = re.compile(
     r"-(?:[dioxVG])=.*|-v+|-P|-R\d+"
     r"|--(?:random-seed|saveRankPerformanceDetails|savePerOpDataCSV|run-cmd\S*)(?:=.*)?"

@@ -32,9 +32,9 @@ _NAME = re.compile(r"[A-Za-z/ ]+")
 _VERSION = re.compile(r"^ *Version +=? +(?P<version>\d[\w.]*)[ \r]*$", re.MULTILINE)
 _SERIAL = re.compile(r"-SER\b|\bserial\b", re.IGNORECASE)
 _OPENMP = re.compile(r"-OMP\b|\bOpenMP\b", re.IGNORECASE)
-#: The way in which BT writes its solution: a benchmark other than BT.
+#: The way in which BT writes its solution; BT with this output is a separate benchmark.
 _BTIO = re.compile(r"^ *BTIO -- (\w+)", re.MULTILINE)
-#: Every version ends by naming the address that results may be sent to.
+#: In every version, the last line contains the address for the submission of results.
 _END = re.compile(r"^.*npb@nas\.nasa\.gov[ \r]*$", re.MULTILINE)
 _DECIMAL = re.compile(r"\d{1,15}\.\d{2}")
 #: NPB prints seconds and Mop/s with two decimals.

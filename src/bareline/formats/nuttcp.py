@@ -19,7 +19,7 @@ from bareline.vocabulary.model import Scalar
 
 #: Bytes of nuttcp's MB.
 _MB = 1 << 20
-#: The last line of a transfer has the processor times; interval reports have not.
+#: The last line of a transfer contains the processor times, unlike the lines of intervals.
 _USUAL = re.compile(
     r"^(?:[^\s:]+: +)?(?P<megabytes>\S+) MB / +(?P<real_seconds>\S+) sec = +(?P<rate_Mbps>\S+) Mbps"
     r" (?P<tx_cpu>\S+) %TX (?P<rx_cpu>\S+) %RX"
@@ -69,7 +69,7 @@ def _params(values: Mapping[str, float]) -> dict[str, Scalar]:
     megabytes = values["megabytes"]
     whole_s = max(1, round(time_s))
     amount_mib = _asked_mib(megabytes)
-    # A tenth of a second is more than a transfer runs on after its time.
+    # A transfer with -T ends less than a tenth of a second after its duration.
     timed = abs(time_s - whole_s) <= 0.1
     strange = amount_mib % 256 == 0 or amount_mib % 1000 == 0  # for an amount that time ended
     if amount_mib and (strange or not timed):

@@ -66,7 +66,7 @@ _INIT = re.compile(rf"^nprocs: (\d{{1,9}}), min: {_MS}, max: {_MS}, avg: {_MS}$"
 #: The output of osu_init of 5.3 and before, without a title.
 _UNTITLED = re.compile(r"^nprocs: \d{1,9}, min: ", re.MULTILINE)
 
-#: By titles without their spaces.
+#: The columns by their titles, without the spaces in the titles.
 _COLUMNS: Mapping[str, Column] = {
     "Latency(us)": ("latency", LATENCY, 1e-6),
     "AvgLatency(us)": ("latency", LATENCY, 1e-6),
@@ -85,7 +85,7 @@ _COLUMNS: Mapping[str, Column] = {
     "MB/s": ("bandwidth", BANDWIDTH, 1e6),
     "Messages/s": ("message_rate", as_detail(MESSAGE_RATE), 1.0),
 }
-#: OSU prints so many of every measured value.
+#: Number of decimals of every measured value in OSU's tables.
 _DECIMALS = 2
 _PLAIN = ("Size", "Iterations", "Validation", "TransmitSize")
 _TAIL = re.compile(r"P(\d{1,2}(?:\.\d{1,3})?)Tail(Lat\(us\)|BW\(MB/s\))")
@@ -99,7 +99,7 @@ _HEADER_START = re.compile(
     r"#\s*(?:Size\s|(?:Avg )?Latency ?\(us\)|Overall ?\(us\)|Bandwidth ?\(MB/s\)|MB/s)"
     r"|\s+Overall ?\(us\)"  # 5.x, where there is no size
 )
-#: Titles of columns above a row, where a whole text is searched.
+#: Titles of columns above a row; this pattern searches a whole text.
 _TABLE = re.compile(rf"^(?:{_HEADER_START.pattern})[^\n]*\n\s*\d", re.MULTILINE)
 _PAIRS = re.compile(r"\[ pairs: (\d{1,9}) \](?: \[ window size: (\w{1,9}) \])?")
 _BUFFERS = re.compile(
@@ -108,7 +108,7 @@ _BUFFERS = re.compile(
 )
 #: A setting above a table: ``# Number of Receiver threads: 2``.
 _COMMENT = re.compile(r"#\s*([A-Za-z][A-Za-z ()/_-]{1,40}?)\s*:\s+(\S.*?)[\s.]*$")
-#: Comments before the title of their launch.
+#: Comments that precede the title of the launch to which they belong.
 _BEFORE_TITLE = re.compile(r"(?:^# *Number of [^\n]*\n\s*)+\Z", re.MULTILINE)
 _LONGEST_COMMENTS = 1000
 _WRONG_RESULTS = "DATA VALIDATION ERROR"
@@ -341,7 +341,7 @@ def _column_samples(
     values = table.numbers(title, decimals=_DECIMALS)
     for value, point, line in zip(values, points, table.lines, strict=True):
         if value == 0 and not metric.detail and metric.unit != "%":
-            # A low rate rounds to 0.00; no time does.
+            # A rate of 0.00 may be a rounded low rate, but no real time rounds to 0.00.
             lost = metric.unit == "s"
             reason = f"{title} = 0 is not a valid measurement"
             left_out.append(Omission(reason, line.number, lost))

@@ -56,7 +56,7 @@ _FACTS = {
     "net.rdma.device": re.compile(r"\bDevice +: (\S+)"),
     "net.rdma.link": re.compile(r"\bLink type +: (\S+)"),
 }
-#: A setting in the head; two of them share a line.
+#: A setting in the head; a line may contain two settings.
 _SETTING = re.compile(r"(?:^|\t)[ \t]*([A-Z][\w. *-]*?[\w*])[ \t]*: (\S+)", re.MULTILINE)
 _NO_SETTINGS = frozenset(("GID", "WARNING", "Note"))
 _SETTINGS = Settings(
@@ -91,7 +91,7 @@ _SETTINGS = Settings(
         "Post List": "post_list",
     },
 )
-#: The packet sequence number is random: no two launches have the same ones.
+#: Packet sequence numbers (PSN) are random, so that two launches have different numbers.
 _ADDRESS = re.compile(r"^ *(?:local|remote) address: .*PSN 0x\w+.*$", re.MULTILINE)
 _RULE = re.compile(r"-{20,}")
 
@@ -196,7 +196,8 @@ def _params(title: re.Match[str], given: Mapping[str, str]) -> dict[str, Scalar]
         params["direction"] = "both"
     if title["posts"]:
         params["posts"] = "list"
-    # The usual MTU is that of the link; another one was asked for, or the network has jumbo frames.
+    # The usual MTU depends on the link type and is not a parameter. A different MTU is a parameter:
+    # the user requested it, or the network has jumbo frames.
     usual_mtu = "1024[B]" if given.get("Link type") == "Ethernet" else "4096[B]"
     numbers = {
         key: scalar(value.removesuffix("[B]"))

@@ -24,7 +24,7 @@ from bareline.vocabulary.model import (
 )
 from bareline.vocabulary.sanitize import cleaned, sanitized_name, short_name
 
-#: Number of ranks of a case whose output does not say it.
+#: Number of ranks of a case whose output does not contain the number.
 UNKNOWN_RANKS = 0
 
 LATENCY = Metric("s", "lower")
@@ -33,7 +33,7 @@ MESSAGE_RATE = Metric("op/s", "higher")
 OVERLAP = Metric("%", "higher")
 #: The metrics of a benchmark that failed before it printed its metrics.
 UNTOLD: Mapping[str, Metric] = MappingProxyType({"value": Metric("1", "none")})
-#: A time of which neither less nor more is better, such as that of the overlapped computation.
+#: A time for which neither less nor more is better, such as the time of overlapped computation.
 CONTEXT = Metric("s", "none", detail=True)
 
 
@@ -46,7 +46,7 @@ def as_detail(metric: Metric) -> Metric:
 Column = tuple[str, Metric, float]
 
 
-#: A table's headline is the first of these that it has.
+#: The main metric of a table is the first of these metrics that the table has.
 _HEADLINES = ("latency", "bandwidth", "latency_mean")
 
 

@@ -31,7 +31,7 @@ from bareline.vocabulary.model import Layer
 
 _SNIFF = re.compile(r'"session_info"\s*:\s*\{(?s:.*)"data_version"|"testcases"\s*:\s*\[')
 _VERSION = re.compile(r'"version"\s*:\s*"(\d[\w.+-]{0,20})"')
-#: The titles of a log, of which the first and the form of a variable's are ReFrame's defaults.
+#: The titles of a log with ReFrame's default column of times and default titles of variables.
 _TITLES = re.compile(r"^(?:\w+\|)*job_completion_time\|.*\w_value\|\w+_unit\b.*$", re.MULTILINE)
 _NO_VALUE = ("None", "null", "")
 _NOT_FINITE = ("nan", "-nan", "inf", "-inf")
@@ -204,7 +204,7 @@ def _value(variable: _Variable) -> float | None:
 def _variables(case: _Case) -> Iterable[_Variable]:
     """Yield performance variables of ReFrame 4.6 and later, named by system and partition."""
     for name, values in (case.perfvalues or {}).items():
-        # Value, reference, its bounds, unit, and since 4.8 whether it was met.
+        # Value, reference, lower and upper bound, unit; since 4.8 also whether it passed.
         if len(values) not in (5, 6):
             raise ParseError(
                 f"the performance variable '{name}' has {len(values)} values instead of 5 or 6"

@@ -21,7 +21,7 @@ from bareline.formats.damage import Omission
 from bareline.formats.ends import death_in
 from bareline.vocabulary.errors import ParseError
 
-#: Longer digits than any of these programs prints; also keeps ``int`` from refusing the text.
+#: More digits than any of these programs prints, but few enough for ``int``.
 _INTEGER = re.compile(r"0|[1-9]\d{0,14}")
 _NUMBER = re.compile(r"(0|[1-9]\d{0,14})(\.\d{1,15})?([eE][+-]?\d{1,2})?")
 _ROW_START = re.compile(r"[-+.]?\d")
@@ -30,7 +30,7 @@ _PADDED = re.compile(r"\S  +\S")
 #: Words that may be in a cell of a row; a row with any other word is a launcher's line.
 _CELL_WORDS = frozenset(("pass", "fail", "nan", "inf", "infinity"))
 _WORD = re.compile(r"[A-Za-z]{3,}")
-#: A line with nothing but such a number behind a table is the exit code of a command.
+#: Exit codes: a line below a table with only such a number is the exit code of a command.
 _EXIT_CODES = range(256)
 
 

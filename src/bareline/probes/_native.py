@@ -276,9 +276,9 @@ def spread_samples(
         yield Sample(f"{metric}_{name}", point.quantile(series, name), coordinates)
 
 
-#: Compiler flags are kept up to this length.
+#: Longer texts of compiler flags are truncated to this length.
 _MOST_FLAGS = 300
-#: Has OpenBLAS print its choice on standard error while it is loaded; nothing else changes.
+#: Makes OpenBLAS print its choice of kernels on standard error when it is loaded.
 TELL_KERNELS = ("OPENBLAS_VERBOSE", "2")
 _PRINTED = re.compile(r"^Core: (\w+)$", re.MULTILINE)
 

@@ -18,7 +18,8 @@ from bareline.probes._native import MeasuredPoint, build_of_header, read_object,
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Output, Scalar
 
-#: Makes libraries print their choice; each reads its own variables and ignores the rest.
+#: Variables that make the libraries print their choices; each library ignores the variables of
+#: other libraries.
 _TELLING = (
     ("OMPI_MCA_pml_base_verbose", "10"),
     ("OMPI_MCA_mtl_base_verbose", "10"),
@@ -27,7 +28,7 @@ _TELLING = (
     ("MPIR_CVAR_DEBUG_SUMMARY", "1"),
     ("I_MPI_DEBUG", "5"),
 )
-#: The carriers of messages, by the part of a library that prints it.
+#: Patterns of the transports of messages, by the part of a library that prints them.
 _LISTS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
         "BTL": re.compile(r"mca: bml: Using (\w+) btl for send"),
@@ -37,7 +38,7 @@ _LISTS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     }
 )
 _SELF = re.compile(r"self\b")
-#: Carriers through the memory of a node, and through the kernel's TCP.
+#: Transports through the memory of a node, and through the kernel's TCP.
 _KINDS = {
     "shm": re.compile(r"(vader|sm|shm|sysv|posix|cma|knem|xpmem)\b"),
     "tcp": re.compile(r"(tcp|sockets)\b"),

@@ -21,7 +21,7 @@ from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 from bareline.vocabulary.nodeset import unfold
 
-#: Words that have the names of the nodes repeated in the output.
+#: Options with which the program repeats the names of the nodes in its output.
 NAMES = ("--names", "{nodes}")
 
 

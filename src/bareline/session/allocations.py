@@ -34,13 +34,13 @@ from bareline.vocabulary.model import Failed, Record, Scalar, Stage, Trial
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import format_duration
 
-#: After so many trials in a row in which the platform itself broke it is made again ...
+#: A platform is started again after this number of successive trials in which it broke.
 _BREAKS_IN_A_ROW = 2
-#: ... and so often in a run at most.
+#: A broken platform is started again at most this number of times in a session.
 _MOST_REPAIRS = 3
-#: Pauses between tries to acquire a platform that may come back by itself, at once ...
+#: Pauses between the first tries to acquire a platform that may come back by itself.
 _PAUSES_S = (2.0, 8.0)
-#: ... and the time after which later trials try again, doubled each time up to the longest.
+#: Pause before later trials try to acquire the platform again, doubled each time up to the longest.
 _LATER_S = 30.0
 _LONGEST_S = 960.0
 
@@ -113,7 +113,7 @@ class Allocations:
                 stack.callback(self._end, name)
 
     def remember(self, records: Mapping[int, Record]) -> None:
-        """Count the boots of each platform on from the last boot in earlier sessions of the run."""
+        """Read from the records of earlier sessions how often each platform has booted."""
         for record in records.values():
             name = record.trial.platform
             self._boots[name] = max(self._boots.get(name, 0), record.boot or 0)
@@ -142,8 +142,8 @@ class Allocations:
     def _must_end(self, name: str, epoch: int) -> bool:
         """Whether a platform must be started again.
 
-        It must if it is broken, if its blocks per boot are used up (a new epoch), or if its start
-        failed and the pause before the next try is over.
+        The reasons are: the platform is broken; the number of its blocks per boot is used up (a new
+        epoch begins); or its start failed, and the pause before the next try is over.
         """
         if self._epochs.get(name) != epoch:
             return True
@@ -309,7 +309,7 @@ class Allocations:
             self.note(name, text, seconds)
 
     def _waits(self, name: str) -> bool:
-        """Whether trials wait up to `queue_s` for a platform: it is the only one of the run."""
+        """Whether trials wait up to `queue_s` for a platform, because the run has no other one."""
         return len(self._specs) == 1 and hasattr(self._specs[name].options, "queue_s")
 
     def _pauses_s(self, name: str, started: float) -> Iterator[float]:

@@ -1,7 +1,8 @@
 """Batch systems: the commands that submit, query and cancel a job.
 
-Each batch system is used through its own commands. A job is a script without directives. Its
-requests are on the command line, where no text needs quoting twice.
+Each batch system is used through its own commands. A job is a script without directives such as
+``#PBS``. Options of the submitting command request nodes and time, so that no text must be quoted
+twice.
 
 References
 ----------
@@ -131,7 +132,7 @@ def _slurm(request: JobRequest, path: Path) -> list[str]:
 
 
 def _qsub(request: JobRequest, path: Path, resources: Sequence[str]) -> list[str]:
-    # -V: the environment with its modules, as Slurm hands it on.
+    # -V exports the environment with its modules to the job, as Slurm does by default.
     words = ["-N", _called(path)[:15].rstrip("-_"), "-V", "-r", "y", "-j", "oe", "-o", "/dev/null"]
     words += resources
     if request.after:
@@ -186,7 +187,7 @@ def _slurm_state(job: str) -> JobStanding:
     return JobStanding(state.state.lower() + reason, waits, state.state == "RUNNING")
 
 
-#: PBS's letters for the states of jobs that have not ended; F, X and Torque's C have.
+#: PBS's letters for the states of jobs that have not ended. F, X and Torque's C mean the end.
 _LETTERS = {
     "B": "begun",
     "E": "exiting",

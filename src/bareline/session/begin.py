@@ -1,4 +1,4 @@
-"""Start or continue a run: from names on the command line to a runner."""
+"""Begin a run: find its platforms and baseline, assign roles, and create its directory."""
 
 from __future__ import annotations
 

@@ -36,19 +36,19 @@ from bareline.vocabulary.model import parse_point
 _PING_PONG = "mpi.pingpong"
 _RATE = "mpi.multi_pair"
 _OVERHEAD = "mpi.overhead"
-#: One message at a time that crosses another, and windows of many messages. The windows reached
-#: only about half of the nodes' rate in both directions (docs/method/simulation.md).
+#: Probes that send in both directions at once: one message at a time, and windows of many messages.
+#: Windows reached only about half of the nodes' rate (docs/method/simulation.md).
 _BOTH_WAYS = ("mpi.sendrecv", "mpi.bibandwidth")
 _Curve = list[tuple[int, float]]
 
-#: A message that is this small has only the cost of every message.
+#: The time of a message of at most this size does not depend on its size.
 _SMALL_BYTES = 64
-#: A sender may be busy for this much of an empty message's time.
+#: Largest share of the one-way time in which a sender is busy.
 _MOST_OF_LATENCY = 0.9
-#: Smallest share of it for the wire.
+#: Smallest share of the one-way time that the message spends on the network.
 _LEAST_OF_LATENCY = 0.05
 _FEWEST_SIZES = 6
-#: A message that takes at most this many times the link's own time waits for the link.
+#: The link limits the rate of messages that take at most this number times the link's time.
 _LINK_BOUND = 1.1
 
 
@@ -164,7 +164,7 @@ def _between_nodes(
     The points come from the first table that has points of the probe between nodes.
     """
     wanted = pl.col("metric") == metric if metric else pl.col("headline")
-    # Nodes are 0 where the study left them to the platform.
+    # The number of nodes is 0 if the study left it to the platform.
     apart = (pl.col("ranks") == 2) & (pl.col("nodes") != 1)
     for table in tables:
         rows = table.filter(wanted & apart & (pl.col("probe") == probe))
@@ -229,7 +229,7 @@ def _overheads(
     If the receiver's work was not measured, the receiver takes as long as the sender, limited by
     the one-way time. If the rate was not measured, the result is empty.
     """
-    # As far as the sender limits the rate, and not the link.
+    # Use only sizes at which the sender limits the rate, and not the link.
     busy = []
     for size, rate in _by_size(tables, _RATE):
         link_s = size * _byte_s(curve)

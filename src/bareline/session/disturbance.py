@@ -11,7 +11,7 @@ from bareline.vocabulary.units import count, listing
 
 #: Number of latest trials that are judged together; the end is reported when none is disturbed.
 _WINDOW = 5
-#: Number of disturbed ones among them from which the beginning is reported.
+#: The beginning is reported if at least this number of the latest trials is disturbed.
 _BEGINS = 3
 
 

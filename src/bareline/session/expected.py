@@ -26,7 +26,7 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict
 _ON_THIS_PATH = ("local", "netns")
 #: Nodes of a platform that has enough of them for any study.
 _MANY = 100_000
-#: The planted ratio of the first platform; other options have other ratios.
+#: The assumed ratio to the baseline; 1 for two simulated platforms with equal options.
 _PLANTED = 2.0
 
 

@@ -1,9 +1,9 @@
 """Forecast a program's time on another platform: profile it, measure benchmarks, check.
 
-Each step is an ordinary run directory with a name made from its measurement. So the same question
-finds the existing steps: an interrupted run continues, and a complete run is used again while it is
-recent and of the same machine. `bareline.predict.questions.answer` makes the prediction from the
-steps, as for `bareline predict`.
+Each step is an ordinary run directory, whose name contains a checksum of its study and platforms.
+So the same question finds the existing steps. An interrupted run continues. A complete run is used
+again while it is recent and this machine is unchanged. `bareline.predict.questions.answer` makes
+the prediction from the steps, in the same way as for `bareline predict`.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ class Question:
 
     @property
     def _sum_of_program(self) -> str:
-        """The checksum of the program's file: a program that was built again is a different one."""
+        """The checksum of the program's file, which shows whether the program was built again."""
         path = self.folder / self.program.words[0]
         try:
             with path.open("rb") as file:

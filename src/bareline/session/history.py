@@ -37,12 +37,12 @@ _TIMEOUTS_IN_A_ROW = 3
 
 _BUDGET_USED = "the time budget is used up"
 
-#: Factor by which a time budget grows each time that it was too short for any point.
+#: Factor by which a time budget grows after each block in which it was too short to measure.
 _LONGER = 4.0
 #: Largest factor of a time budget.
 _LONGEST = 64.0
 
-#: Returns whether a platform's processor is software; None where that is unknown.
+#: Returns whether a platform's processor is emulated; None if this is unknown.
 Emulates = Callable[[str], bool | None]
 
 
@@ -177,7 +177,7 @@ class History:
             if look > block:
                 return None
             if look not in self._looked_at:
-                # The run went on after a look without an answer; later trials must not decide.
+                # If trials of later blocks exist, the look gave no answer; they must not decide.
                 went_on = any(record.trial.block >= look for record in self.records.values())
                 self._looked_at[look] = not went_on and self._answered()
             if self._looked_at[look]:
@@ -218,7 +218,7 @@ class History:
         return ""
 
     def _is_precise(self, block: int, case: Case) -> bool:
-        """Whether a case has the study's target precision on all platforms."""
+        """Whether a case has reached the study's target precision on all platforms."""
         probe = self._study.find_probe(case.probe)
         target = self._study.precision_of(probe.layer)
         if not target or block < MIN_LAUNCHES:
@@ -245,7 +245,7 @@ class History:
         return ""
 
     def budgets(self, trial: Trial) -> float:
-        """Return the factor of a case's time budget: 4 times more after each block beyond it."""
+        """Return the factor of a case's time budget, 4 times larger after each insufficient one."""
         short: set[int] = set()
         for cell in self._cells[trial.case].values():
             for record in cell.before(trial.block):

@@ -34,13 +34,13 @@ _MOST_BYTES = 16 << 20
 _BETWEEN_S = 0.1
 #: Time that a launch takes to start, where no launch was measured, in s.
 _START_S = 0.3
-#: A longer gap between two trials was not a pause of bareline: the run was continued later. In s.
+#: Longest gap between two trials in s; after a longer gap, a user had continued the run.
 _LONGEST_GAP_S = 60.0
 #: Share of a declared budget that is used: least, usual and most, with warm-up and ends.
 _USED_LOW = 0.2
 _USED = 0.6
 _USED_HIGH = 1.5
-#: Factor between the machine of one day and of another: the possible error of earlier times.
+#: Factor by which the times of a machine may differ from day to day.
 _DAYS = 1.15
 
 

@@ -23,7 +23,7 @@ from bareline.vocabulary.limits import parse_hours
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import format_duration
 
-#: Longest wait at once, in s: a machine that is suspended during a longer one would go on late.
+#: Longest single sleep in s: if the machine is suspended during a long sleep, the run resumes late.
 _LOOK_S = 30.0
 
 
@@ -53,7 +53,7 @@ def closed_until(not_between: str, now: datetime) -> datetime | None:
     - `not_between`: the spans of hours in which no trial may begin, in the time zone of `now`.
     """
     opens = now
-    # An end may be in another span, and each of them is left once.
+    # The end of a span may be inside another span, so check once more for each span.
     for _ in range(not_between.count(",") + 1):
         for begins, ends in parse_hours(not_between):
             clock = opens.time()

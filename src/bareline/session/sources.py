@@ -34,7 +34,7 @@ from bareline.vocabulary.units import count, format_duration, listing
 
 #: Time limit of a question, in s: Spack's first use on a network file system takes tens of s.
 _FIND_S = 180.0
-#: Most builds that a message names where several fit.
+#: Largest number of builds in a message, if several builds match.
 _NAMED = 5
 #: Variables that belong to a shell or to the programs that load modules.
 _OWN = re.compile(r"_|_.*|SHLVL|PWD|OLDPWD|PS1|BASH_.*|LOADEDMODULES|LMOD_.*|MODULE.*|ENV")
@@ -197,9 +197,11 @@ class Sources:
             return _LOOKS[source.kind](source, ask, install, to.requires)
         except _NotThereError as error:
             hint = error.hint or _NEXT[source.kind]
-            return ToolMissing(
+            missing = ToolMissing(
                 f"the source '{source.name}' cannot be used: {error}", where=spec.name, hint=hint
             )
+            missing.__cause__ = error  # its code names the problem
+            return missing
 
 
 class _NotThereError(Exception):

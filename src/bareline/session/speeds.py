@@ -28,11 +28,11 @@ SPEED_CAVEAT = "two-speeds"
 _SLOWER = 1.5
 #: Share of a launch's points that must be so slow.
 _SHARE = 0.2
-#: Number of probes that are slow at once where the cause is the machine.
+#: The cause is the machine if launches of at least this number of probes are slow at once.
 _PROBES = 3
-#: Least number of launches of a case that have a usual time.
+#: Smallest number of launches from which a usual time is computed.
 _LAUNCHES = 4
-#: A larger number is not printed: a call that usually takes almost no time had to wait once.
+#: Larger slowdowns are not printed: they occur if a very short call had to wait once.
 _MOST_TIMES = 100
 #: Records of more bytes are not searched: so large a run has enough launches.
 _MOST_BYTES = 64 << 20

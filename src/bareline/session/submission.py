@@ -35,7 +35,7 @@ from bareline.vocabulary.sanitize import cleaned, sanitized_name
 _RECORD = "submission.json"
 _LOG = "submission.log"
 _SCRIPT = "submission.sh"
-#: A batch system or job, as commands get it: a run from elsewhere must not pass an option to them.
+#: Valid names of a batch system or job; a run of another author must not pass options to commands.
 _WORD = re.compile(r"[A-Za-z0-9ƒ][A-Za-z0-9_.@,\[\]-]{0,199}")
 #: The message of a job on a node without bareline's Python: the batch system shows no reason.
 _NO_PYTHON = (

@@ -236,7 +236,7 @@ class RunFiles:
     # The plan and the predictions --------------------------------------------------------------
 
     def left_out(self) -> list[LeftOut]:
-        """Return the cases that the plan left out of platforms; empty for early runs."""
+        """Return the cases that were not planned on a platform; empty for early runs."""
         declared = self.header.probes, self.header.platforms
         return self._lines(LEFT_OUT_FILE, lambda line: read_left_out(line, *declared)) or []
 

@@ -9,8 +9,8 @@ close in time. Over as many blocks as there are platforms, every platform is onc
 and so on. If a change of platform takes seconds, a platform may run several cases before the next
 one.
 
-``shuffled``: cases and platforms are shuffled together. Pairs are a third of a block apart on
-average, so that a drift of the machine can come between them.
+``shuffled``: cases and platforms are shuffled together. The trials of a case on two platforms are a
+third of a block apart on average, so that a drift of the machine can come between them.
 
 References
 ----------

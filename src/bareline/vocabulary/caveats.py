@@ -38,9 +38,9 @@ DISTURBANCES: Mapping[str, str] = {
 }
 
 #: Codes of caveats that carry a detail or a number, which a bare code in a record cannot express.
-OTHER_LAYOUT = "other layout"  # than the baseline's; the detail names both
-NOT_VERIFIED = "not verified"  # compared with no reference; the detail is the reason
-FAILED_TRIALS = "trials failed"  # so many of the case
+OTHER_LAYOUT = "other layout"  # different from the baseline; the detail names both layouts
+NOT_VERIFIED = "not verified"  # the detail is the reason why there is no reference value
+FAILED_TRIALS = "trials failed"  # the number counts failed trials of the case
 LOST_LAUNCHES = "launches lost to a time limit count as slower than all"
 #: The platform's launcher failed to start ranks, and the launch was repeated.
 STARTUP_REPEATED = "startup-repeated"

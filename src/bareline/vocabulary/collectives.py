@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-#: How the ranks of a collective depend on each other: all on all, all on the root, or the root on
-#: all.
+#: How ranks depend on each other: "all" on all, all on the root ("from-root"), or the root on all.
 Role = Literal["all", "from-root", "to-root"]
 
 
@@ -101,11 +100,11 @@ COLLECTIVES = {
         Collective("barrier", "Barrier", "Barrier: time by ranks"),
     )
 }
-#: Making a communicator takes about so many short reductions.
+#: Making a communicator takes about as long as this number of short reductions.
 COMMUNICATOR_REDUCTIONS = 3
-#: Those with a probe of their own.
+#: The functions that a probe measures.
 MEASURED = tuple(each for each in COLLECTIVES.values() if each.summary)
-#: Those with a message.
+#: The measured functions that transfer data.
 SIZED = tuple(each for each in MEASURED if each.smallest_bytes)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-#: The fact of a platform that names where the dates of its trials are from.
+#: The fact of a platform with the sources of the dates of its trials.
 DATED_FACT = "import.dated"
 
 

@@ -40,13 +40,13 @@ class DocumentLimits:
     aliases: int = 1000
 
 
-#: Of descriptions that people or tools write: sites, inventories, images.
+#: Limits for descriptions that people or tools write: sites, inventories, images.
 DESCRIPTION = DocumentLimits()
-#: For outputs of programs and for periods, which are lists of numbers.
+#: Limits for outputs of programs and for periods, which are lists of numbers.
 OUTPUT = DocumentLimits(size_bytes=64 << 20, values=8_000_000)
-#: Of a file in YAML, whose reader takes the most time for each byte.
+#: Limits for a file in YAML, whose parser takes the most time for each byte.
 YAML = DocumentLimits(size_bytes=4 << 20, values=200_000)
-#: A table's name in TOML has fewer parts; the time of `tomllib` grows with their square.
+#: Largest number of parts of a key in TOML; the time of `tomllib` grows with its square.
 _LONGEST_TOML_KEY = 100
 
 
@@ -150,7 +150,7 @@ _TEXT = f"{_TAG}str"
 _NUMBERS = (f"{_TAG}int", f"{_TAG}float")
 #: Kinds of values that become values of JSON.
 _PLAIN = (_TEXT, *_NUMBERS, *(f"{_TAG}{kind}" for kind in ("bool", "null", "seq", "map")))
-#: Kinds that YAML 1.1 reads into a plain word, and that stay texts here.
+#: Kinds of values that YAML 1.1 finds in plain words; here these words remain texts.
 _WORDS = (f"{_TAG}timestamp", f"{_TAG}value")
 
 

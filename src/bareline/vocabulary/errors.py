@@ -16,7 +16,7 @@ def did_you_mean(wrong: str, names: Iterable[str], otherwise: str) -> str:
     return f"did you mean '{close[0]}'?" if close else otherwise
 
 
-#: Longer words come from names that are meant to hurt; paths may have some hundred characters.
+#: Longer texts come from names that are meant to do harm; paths may have some hundred characters.
 _LONGEST_WORD = 400
 _LONGEST_LINE = 1600
 
@@ -47,7 +47,7 @@ class BarelineError(Exception):
     """
 
     exit_code = 2
-    #: Whether the message may have several lines, as that of a compiler has.
+    #: Whether the message may have several lines, for example the messages of a compiler.
     in_lines = False
 
     def __init__(self, what: str, *, where: str | None = None, hint: str | None = None) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-#: Begins the event of a platform that is usable; its seconds are the time until then.
+#: Begins the event of a platform that is usable; the event's seconds are the time of its start.
 CAME_UP = "came up in"
-#: Ends the events of nodes that are replaced: a broken platform, and nodes of a queue.
+#: Endings of events about replaced nodes: of a broken platform, and of nodes from a queue.
 MADE_AGAIN = "it is made anew"
 ASKED_AGAIN = "a new one is asked for"
 

@@ -58,7 +58,7 @@ class FactKey:
     detail: bool = False
 
 
-#: Names of a platform's nodes, which of them hang on which switch, and which were left out.
+#: Names of a platform's nodes, the nodes of each switch, and the excluded nodes.
 NODES_NAMES = "nodes.names"
 NODES_SWITCHES = "nodes.switches"
 NODES_EXCLUDED = "nodes.excluded"
@@ -70,7 +70,7 @@ PRICE_CURRENCY = "price.currency"
 
 #: How bareline's own programs were compiled, as they print it.
 NATIVE_FACTS = ("native.c", "native.fortran", "native.flags")
-#: Of programs that were built with no flags but the project's own.
+#: Value of `native.flags` if the programs were built without additional flags.
 NO_FLAGS = "none"
 
 
@@ -169,7 +169,7 @@ def split_nodes(key: str) -> tuple[str, str]:
     return (match[1], match[2]) if match else ("", key)
 
 
-#: Facts of where a program comes from, by the last word of their keys; a folder means nothing.
+#: Labels of facts about the source of a program, by the last word of their keys.
 _SOURCE = {"spec": "Build of {}", "hash": "Hash of {}", "prefix": "Folder of {}"}
 
 
@@ -205,7 +205,7 @@ def describe(key: str) -> FactKey:
     return FactKey(key, words[:1].upper() + words[1:], group, unit, kind)
 
 
-#: Texts that read better spelled out.
+#: Values of facts that are replaced by clearer texts for people.
 _SPELLED = {
     ("mpi.flavour", "openmpi"): "Open MPI",
     ("mpi.flavour", "mpich"): "MPICH",

@@ -23,7 +23,7 @@ from bareline.vocabulary.documents import check_toml_keys
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
-#: No file that people write is larger.
+#: Largest size of a TOML file that people write.
 _LARGEST_TOML_BYTES = 16 << 20
 
 
@@ -76,9 +76,9 @@ def sync_folder(folder: Path | str, *, above: int | None = None) -> None:
         os.close(handle)
 
 
-#: A file has such a name, which is not predictable, until it is complete.
+#: The unpredictable name of a file until it is complete.
 _PART = re.compile(r"\.(?P<stem>.*)\.[0-9a-f]{16}\.part", re.DOTALL)
-#: So much of the target's name is in it: at most 160 bytes of the 255 that a name may have.
+#: Number of characters of the final name in the temporary name: at most 160 of 255 possible bytes.
 _STEM_CHARACTERS = 40
 _PARTS = os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -91,8 +91,8 @@ def kernel_set(flags: Collection[str]) -> KernelSet:
     return next(row for row in KERNEL_SETS if row.flags <= set(flags))
 
 
-#: The fact that programs tell, not the script: the choice is made inside a process that is linked
-#: with the library, by that processor and that environment.
+#: The fact about the kernels of OpenBLAS. A program that is linked with OpenBLAS reports it, as
+#: the library chooses its kernels in the process, by the processor and the environment.
 BLAS_KERNELS = "library.blas_kernels"
 
 #: The caveat of kernels that were built for an older processor than the present one.
@@ -115,7 +115,7 @@ def blas_caveats(facts: Mapping[str, Scalar]) -> tuple[str, ...]:
     """
     kernels = str(facts.get(BLAS_KERNELS, "")).lower().split(", ")
     has_avx2 = any(facts.get(f"cpu.flags.{name}") is True for name in ("avx2", "avx512f"))
-    # Of the sets of bareline's own kernels simulated platforms name no other that need AVX2.
+    # A simulated platform names the instruction set of bareline's own kernels; these two need AVX2.
     able = has_avx2 or facts.get("sim.instruction_set") in ("avx2", "avx512")
     on_purpose = facts.get("cpu.common_set") == "generic"
     return (GENERIC_BLAS,) if able and not on_purpose and _BEFORE_AVX.intersection(kernels) else ()

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from bareline.vocabulary.errors import UsageError
 
-#: On the command line: removes the hours that the run was begun with.
+#: The text on the command line that removes the closed hours of a run.
 NO_HOURS = "none"
 _SPAN = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
 
@@ -60,6 +60,6 @@ class Terms(Limits):
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] | None = None
 
 
-#: For a user without limits.
+#: The limits and terms of a user who gave none.
 NO_LIMITS = Limits()
 NO_TERMS = Terms()

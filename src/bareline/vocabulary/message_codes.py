@@ -23,10 +23,10 @@ from bareline.vocabulary.message_sites import Site, has_words, read_sites, witho
 from bareline.vocabulary.source_place import CODES_FILE, SourcePlace, Span, raise_place
 from bareline.vocabulary.validation_errors import InvalidValue, problem_of
 
-#: The prefix of the codes of wrong keys in files, which the kind of the problem follows.
+#: The prefix of codes for invalid values in files; the kind of the problem follows it.
 KEY_PREFIX = "BL-KEY-"
 _OWN = "bareline"
-#: Causes of causes that are followed to a message with words.
+#: Largest number of successive causes that are followed to a message with words.
 _MOST_CAUSES = 8
 
 

@@ -17,7 +17,7 @@ from itertools import chain
 
 from bareline.vocabulary.source_place import Span
 
-#: Exceptions that end a program or report its own fault: their texts are not for a user.
+#: Exceptions that end a program or report a fault in it; their texts are not for users.
 _WITHOUT_CODE = frozenset(
     {"Abort", "AssertionError", "Exit", "KeyError", "NotImplementedError", "OSError", "TypeError"}
 )
@@ -30,9 +30,9 @@ _PASSING_ON = {
 _NO_WORDS = ("where", "hint")
 _PLACEHOLDER = re.compile(r"(?<!\{)\{[^{}]*\}(?!\})")
 _WORD = re.compile(r"[A-Za-z]{2,}")
-#: Between the forms of a message that has several.
+#: Separates the forms of a message that has several forms.
 _OR = " / "
-#: The function that suggests a name, or takes its third argument where no name is close.
+#: The function that returns a hint with a close name, or its third argument if no name is close.
 _SUGGESTS = "did_you_mean"
 _SUGGESTION = "did you mean '{name}'?"
 

@@ -10,13 +10,13 @@ from typing import TypeVar
 
 Name = TypeVar("Name", str, int)
 
-#: More hosts than this are a slip of the pen.
+#: Largest number of hosts; a larger number is probably a mistake.
 MOST_HOSTS = 10_000
 _RANGE = re.compile(r"\[([0-9]{1,6})[-:]([0-9]{1,6})\]|\[([0-9,-]{1,20000})\]")
 _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@%-]*")
 #: The text before the last number of a name, the number, and the text after it, without domain.
 _NUMBERED = re.compile(r"([^.]*?)(\d{1,6})((?:[^\d.][^.\d]*)?(?:\..*)?)")
-#: Between names, not between the numbers of one.
+#: A comma between names, but not between the numbers in brackets.
 _BETWEEN = re.compile(r",(?![^\[]*\])")
 
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
 #: The binding of each rank: to nothing, hardware threads, cores, a NUMA domain or a socket. With
-#: "hwthread" ranks and threads count hardware threads as cores, with "core" they get whole ones.
+#: "hwthread", each thread of a rank gets one hardware thread; with "core", it gets a whole core.
 Binding = Literal["none", "hwthread", "core", "numa", "socket"]
-#: Bindings that may also be observed: several ranks on too few processors, or on processors that
-#: are not one core, domain or socket for each.
+#: Observed bindings, which also include "shared" (several ranks on too few processors) and "some"
+#: (the processors of a rank are not one core, domain or socket).
 SeenBinding = Binding | Literal["shared", "some"]
-#: Whether ranks in a row fill one socket before the next, or are dealt to all in turn.
+#: Whether successive ranks fill one socket before the next, or go to the sockets in turn.
 Distribution = Literal["block", "cyclic"]
 
 _BOUND = {

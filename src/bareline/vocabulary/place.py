@@ -12,7 +12,7 @@ from bareline.vocabulary.model import Scalar, parse_point
 from bareline.vocabulary.sanitize import sanitized_name
 from bareline.vocabulary.units import format_size, format_value, whole
 
-#: Columns of a table that tell cases apart, and the points of a case; every platform has the same.
+#: Columns of a table that identify a case, and the columns that identify a point of a case.
 CASE = ("probe", "params", "ranks", "threads", "nodes")
 KEY = (*CASE, "metric", "point")
 

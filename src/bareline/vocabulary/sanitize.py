@@ -13,7 +13,7 @@ _UNFIT = re.compile(
 )
 
 
-#: In JSON these end a line for some readers; the rest of `_UNFIT` controls a terminal.
+#: These characters, and two characters that end a line for some readers of JSON, are escaped.
 _UNFIT_IN_JSON = re.compile(f"{_UNFIT.pattern[:-1]}\u2028\u2029]")
 
 
@@ -35,11 +35,11 @@ def is_clean(text: str) -> bool:
     return _UNFIT.search(text) is None
 
 
-#: So much of a name or title is shown.
+#: Largest number of characters of a name or title that are shown.
 LONGEST_NAME = 200
 
 
-#: Of these at its end, where long names of one kind differ.
+#: Number of these characters from the end of the name, where long names often differ.
 _END = 49
 
 

@@ -13,9 +13,9 @@ from bareline.vocabulary.units import format_duration
 
 _MODULE = r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(/[A-Za-z0-9_][A-Za-z0-9_.+-]*)+"
 
-#: Functions of a shell, for sh and bash. `find_modules` sees that there are environment modules,
-#: which not every shell has; `load_module` loads $1. Old versions exit with 0 even after an error,
-#: so that the list of loaded modules decides: there it begins like $2.
+#: Functions for sh and bash. `find_modules` makes the command `module` available, which not every
+#: shell has. `load_module` loads the module $1. Old versions exit with 0 even after an error, so
+#: the list of loaded modules is searched for an entry that begins with $2.
 LOAD_MODULE = """\
 find_modules() {
     for file in /etc/profile.d/lmod.sh /etc/profile.d/modules.sh /usr/share/modules/init/sh; do
@@ -30,8 +30,8 @@ load_module() {
 """
 
 
-#: The values that may follow each word, and an example. No shell reads it; an invalid spec is
-#: refused before nodes are.
+#: The pattern of the name of a program in each package manager, and an example. No shell reads the
+#: name. An invalid name is refused before nodes are reserved.
 _KINDS: Mapping[str, tuple[str, str]] = {
     "spack": (
         r"(?:[a-z0-9_]|/[a-z0-9])[A-Za-z0-9_.,:@+~%^=/\"'*\[\] -]*",

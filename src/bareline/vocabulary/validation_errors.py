@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
-#: The suffix that a checker of several kinds adds to a key: the kind that it tried.
+#: The last part of a key's place in pydantic, if a value may have several types: the tried type.
 _KIND = re.compile(
     r"(constrained-)?(int|float|str|bool|list|dict|tuple|none|date|datetime)"
     r"|(list|dict|tuple|set|frozenset|function|literal|lax-or-strict|json-or-python|tagged)"
@@ -18,10 +18,10 @@ _KIND = re.compile(
 )
 _SIZE = re.compile(r"(\d{1,12})\s*([KMGT])i?B?", re.IGNORECASE)
 _POWERS = {"K": 10, "M": 20, "G": 30, "T": 40}
-#: So much of a wrong value is shown.
+#: Largest number of characters of an invalid value that are shown.
 _SHOWN = 40
 
-#: Sentences by the kind of a problem: {value} is from the file, every other name from the checker.
+#: Clauses by the kind of problem: {value} is from the file, and other names are from pydantic.
 SENTENCES: Mapping[str, str] = {
     "missing": "is missing",
     "extra_forbidden": "no such key",

@@ -11,7 +11,7 @@ from bareline.vocabulary.model import Layer
 #: there is no verdict either.
 MIN_LAUNCHES = 6
 
-#: Relative difference that does not matter where a study declares none: 2 %.
+#: Relative difference that does not matter, if the study does not declare another one: 2 %.
 DEFAULT_MARGIN = 0.02
 
 #: Target for the relative half-width of a median's 95 % interval where a study declares none:

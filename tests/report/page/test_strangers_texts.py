@@ -82,14 +82,14 @@ def test_a_page_of_such_texts_is_written(unfit, tmp_path):
 def test_a_report_is_written_where_addresses_are_few(unfit, gib):
     limit = (gib << 30, resource.getrlimit(resource.RLIMIT_AS)[1])
     done = subprocess.run(
-        [sys.executable, "-m", "bareline", "report", unfit.path],
+        [sys.executable, "-m", "bareline", "report", unfit.path, "--verbose"],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit),
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "has no drawings: the address space is limited" in done.stderr
+    assert "[BL-CLI-510]" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     page = (unfit.path / "report.html").read_text()
     assert 'role="img"' not in page and "<table" in page
@@ -145,12 +145,13 @@ def test_long_names_are_refused(unfit):
 def test_a_report_without_room_for_tables_is_one_line(unfit):
     limit = (900 << 20, resource.getrlimit(resource.RLIMIT_AS)[1])
     done = subprocess.run(
-        [sys.executable, "-m", "bareline", "report", unfit.path],
+        [sys.executable, "-m", "bareline", "report", unfit.path, "--verbose"],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit),
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 2, done.stderr
-    assert "0.879 GiB, and a report takes 1024 MiB more" in done.stderr
+    assert "[BL-REPORT-888]" in done.stderr
+    assert "0.879 GiB" in done.stderr and "1024 MiB" in done.stderr
     assert len(done.stderr.splitlines()) == 1

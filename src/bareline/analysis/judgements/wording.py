@@ -1,6 +1,6 @@
 """Judge whether one measured ratio agrees with the words of a claim: its direction and its amount.
 
-Ratios in this module are inverted where necessary, so that above 1 agrees with the document.
+Ratios in this module are inverted where necessary, so that a ratio above 1 agrees with the claim.
 Amounts are compared on a log scale, on which 4 times is half of 16 times.
 """
 

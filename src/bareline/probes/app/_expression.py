@@ -22,9 +22,9 @@ _OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-#: Reading and evaluating take a frame of Python's stack for each part inside a part.
+#: Limit for nested parts: each level needs a frame of Python's stack.
 _DEEPEST = 100
-#: Each takes a list of numbers; ``abs`` has one alone.
+#: Functions of a list of numbers; the list of ``abs`` has one number.
 _FUNCTIONS: Mapping[str, Callable[[list[float]], float]] = {
     "abs": lambda values: abs(values[0]),
     "min": min,
@@ -54,7 +54,7 @@ class Condition:
         self.names = frozenset(_names(self._tree, text))
 
     def holds(self, values: Mapping[str, float]) -> bool:
-        """Return whether the condition is true for these values; with a NaN it is always false."""
+        """Return whether the condition is true for these values; it is false if a value is NaN."""
         try:
             return bool(_evaluate(self._tree, values))
         except (ZeroDivisionError, OverflowError):
@@ -105,7 +105,7 @@ def _evaluate(tree: ast.AST, values: Mapping[str, float]) -> Any:
             return float(value)  # type: ignore[arg-type]
         case ast.Call(func=ast.Name(id=name), args=parts):
             arguments = [_evaluate(part, values) for part in parts]
-            # A value that is not a number spoils a minimum, which would otherwise pass it over.
+            # Python's min and max may ignore a NaN; here, the result is NaN.
             spoiled = any(map(math.isnan, arguments))
             return math.nan if spoiled else _FUNCTIONS[name](arguments)
         case ast.BinOp(left=left, op=how, right=right):

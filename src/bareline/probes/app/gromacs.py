@@ -73,7 +73,7 @@ PROBE = program_probe(
         title="GROMACS's time for liquid water",
         summary="GROMACS: SPC/E water with particle-mesh Ewald",
         source="GROMACS, mdrun",
-        # Half of the steps balance and tune; GROMACS then sets its clock back.
+        # In the first half of the steps, GROMACS balances and tunes; it then restarts its timing.
         command=_COMMAND.split(),
         steps=[step.split() for step in _STEPS],
         inputs={"water.top": _TOPOLOGY, "water.mdp": _RUN},

@@ -61,7 +61,7 @@ PROBE = program_probe(
         verify=[
             "atoms == 4 * cells * cells * cells",
             "steps_done == steps",
-            # The crystal's energy is known; the integrator keeps it.
+            # The crystal's energy is known; the integrator conserves energy.
             "abs(energy_before + 4.6139) < 0.01",
             "abs(energy_after - energy_before) < 0.02",
         ],

@@ -130,9 +130,9 @@ def _prime_factors(number: int) -> list[int]:
     return [least, *_prime_factors(number // least)] if least else []
 
 
-#: Cells of the box of tetrahedra, six in each hexahedron along its edge, and how many a rank needs
-#: to have some of every colour.
+#: Hexahedra along an edge of the box; each consists of six tetrahedra.
 _EDGES = {"S": 8, "W": 16, "A": 32, "B": 64, "C": 112}
+#: Largest number of ranks: a rank needs 48 tetrahedra to have some of every colour.
 _TETRAHEDRA = {name: 6 * edge**3 // 48 for name, edge in _EDGES.items()}
 
 _program = partial(declared, MiniProgram)
@@ -142,7 +142,7 @@ PROBES = (
         title="cartesian (CART3D's kind)",
         summary="cut-cell flow (CART3D's pattern): point to point on every level of a multigrid",
         source="Aftosmis, Berger, Adomavicius 2000",
-        # Bricks of 16 cells along an edge that are not wholly inside the sphere.
+        # The number of bricks (16 cells along an edge) that are not wholly inside the sphere.
         rank_rule=_most(S=8, W=64, A=512, B=4088, C=7968),
     ),
     _program(
@@ -165,7 +165,7 @@ PROBES = (
         title="overset (OVERFLOW-2's kind)",
         summary="overlapping zones (OVERFLOW-2's pattern): line solves, halos",
         source="Pulliam and Chaussee 1981",
-        # Blocks that the 23 zones are cut into.
+        # The number of blocks into which the 23 zones are cut.
         rank_rule=_most(S=39, W=61, A=65, B=248, C=530),
     ),
     declared(
@@ -174,7 +174,7 @@ PROBES = (
         title="planewave (PARATEC's kind)",
         summary="plane waves (PARATEC's pattern): Alltoall; products of matrices",
         source="Payne et al. 1992",
-        # Planes of the grid.
+        # The number of planes of the grid.
         rank_rule=_most(S=24, W=32, A=48, B=64, C=96),
     ),
     _program(

@@ -15,7 +15,7 @@ from __future__ import annotations
 from bareline.probes.app.program import Program, program_probe
 from bareline.probes.app.value import FigureOfMerit, Value
 
-#: Without the head that OpenFOAM wants above each.
+#: The texts of the case's files, without the head that OpenFOAM needs above each text.
 _TEXTS = {
     "0/U": """\
 dimensions [0 1 -1 0 0 0 0];
@@ -109,13 +109,14 @@ PROBE = program_probe(
         command=["icoFoam", "-parallel"],
         steps=[["blockMesh"], ["decomposePar"]],
         inputs={path: _file(path, text) for path, text in _TEXTS.items()},
-        # Debian's programs look for their etc folder there.
+        # Debian's programs search for their folder "etc" in this folder.
         env={"WM_PROJECT_DIR": "/usr/share/openfoam"},
         params={"cells": 40, "step_s": 0.00125, "end_s": 0.1},
         min_ranks=2,
         complete=r"^Finalising parallel run$",
         metrics={
-            # Its clock prints whole seconds. A rank that waits in MPI keeps its core busy.
+            # ClockTime has whole seconds. ExecutionTime is processor time, which includes waiting
+            # in MPI, because a waiting rank keeps its core busy.
             "time": FigureOfMerit(regex=r"^ExecutionTime = (\S+) s", take="last"),
             "clock_time": FigureOfMerit(
                 regex=r"^ExecutionTime = .* ClockTime = (\d+) s", take="last", detail=True

@@ -25,13 +25,13 @@ from bareline.vocabulary.units import listing
 _Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,99}$")]
 _SCRIPT_NAME = "bareline-start.sh"
 _STEPS_NAME = "bareline-steps"
-#: Runs a program in a folder of the node, as the words behind the folder.
+#: A shell command whose arguments are a folder of the node and a command to run in this folder.
 _IN_FOLDER = 'cd -- "$0" && exec "$@"'
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,+-]*(/[A-Za-z0-9_.,+-]+)*")
 
-#: Runs on every rank, in the working directory of its node. The first rank of a node copies the
-#: case there and makes the steps before the program; all other ranks wait for it.
+#: A script that runs on every rank, in the working directory of its node. The first rank of a node
+#: copies the case into this directory and runs the steps; all other ranks wait for this rank.
 _SCRIPT = """\
 case_folder=$1
 shift

@@ -29,11 +29,11 @@ from bareline.vocabulary.model import Command, Failed, Layer, Layout, Metric, Ou
 
 _INPUT = "hpccinf.txt"
 _OUTPUT = "hpccoutf.txt"
-#: The last lines; the summary before them may be whole in a file that was cut.
+#: The last lines of a complete output. A truncated output may also contain a complete summary.
 _END = re.compile(r"^End of HPC Challenge tests\.\nCurrent time [^\n]*\n\n#{72}\n?\Z", re.MULTILINE)
 _RANKS = re.compile(r"^CommWorldProcs=(\d{1,9})$", re.MULTILINE)
 _SUCCESS = re.compile(r"^Success=1$", re.MULTILINE)
-#: Imports take these for details of the star figures; here each is a metric of its own.
+#: Metrics that imported outputs treat as details of the star metrics, but this probe does not.
 _SINGLE = re.compile(r"^stream_single_|^(dgemm|fft|randomaccess)_rate_single$")
 _DOUBLE_BYTES = 8
 #: The parameter with the number of 8-byte words of a rank's array, by benchmark.
@@ -100,7 +100,7 @@ class Hpcc(Probe[HpccParams]):
         return Command(
             argv=("hpcc",),
             mpi=True,
-            # Its BLAS would otherwise take every core for every rank.
+            # Without these variables, the BLAS of each rank would use every core.
             env=(("OMP_NUM_THREADS", threads), ("OPENBLAS_NUM_THREADS", threads), TELL_KERNELS),
             inputs=((_INPUT, input_text(params, layout.ranks)),),
             outputs=(_OUTPUT,),

@@ -27,7 +27,7 @@ from bareline.probes._native import MeasuredPoint, Nodebench, Report
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample
 
-#: Quanta to a bin, as nodebench has it.
+#: Number of quanta in a bin, which nodebench also defines.
 _QUANTA_PER_BIN = 2
 
 
@@ -124,12 +124,13 @@ def _bins(point: MeasuredPoint, count: int) -> list[int]:
     return bins
 
 
-#: Periods of the slowest beat that a series must contain.
+#: Number of periods of the slowest disturbance that a series must contain.
 _PERIODS = 4
-#: Lines that a windowed line is spread over.
+#: Number of lines over which the window spreads a line.
 _SPREAD = 3
-#: A comb of half the frequency has the same lines, one of twice the frequency half of them: the
-#: fastest that is about as good as the best is meant.
+#: A comb with half the frequency of a disturbance also contains all its lines; a comb with twice
+#: its frequency contains half of them. The result is therefore the comb with the highest frequency
+#: whose score is at least this share of the best score.
 _AS_GOOD = 0.7
 _BANDS_PER_OCTAVE = 2
 
@@ -168,7 +169,7 @@ def find_period(series: Sequence[float], step_s: float) -> Disturbance:
     power /= total
     lines, scores = _combs(power)
     best = int(np.flatnonzero(scores >= _AS_GOOD * scores.max())[-1])
-    # Neighbours that are as good belong to the same comb; the strongest of them is its middle.
+    # Neighbours with a similar score belong to the same comb; the strongest of them is its middle.
     near = slice(max(0, best - 2 * _SPREAD), best + 1)
     best = near.start + int(np.argmax(scores[near]))
     share = min(1.0, max(0.0, float(scores[best])))

@@ -28,7 +28,7 @@ from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.instructions import INSTRUCTION_SETS
 from bareline.vocabulary.model import Layer, Metric, Sample
 
-#: A measured rate may exceed a measured peak by their noise, not by more.
+#: A measured rate may exceed a measured peak by the noise of both measurements, not by more.
 _MOST_OF_PEAK = 1.5
 #: HPL's limit of the scaled residual.
 _MOST_RESIDUAL = 16.0
@@ -155,7 +155,7 @@ class Fft(Nodebench[FftParams]):
         if measured != requested:
             raise ParseError(f"the output has the transforms {measured} instead of {requested}")
         for point in report.points:
-            # The length is a parameter of the trial already.
+            # The length is not a coordinate, because it is already a parameter of the trial.
             transform = {"transform": point.coordinates["transform"]}
             yield from spread_samples(point, "rate", "rate", coordinates=transform)
         yield Sample("cores", report.count("threads"))

@@ -132,7 +132,7 @@ class RandomAccess(Nodebench[RandomAccessParams]):
         size_bytes = point.coordinates.get("size_bytes")
         if not isinstance(size_bytes, int) or not 0 <= errors <= _MOST_WRONG * size_bytes / 8:
             raise ParseError(f"{errors:.0f} words of a table of {size_bytes} B are wrong")
-        # The size is a parameter of the trial, or the node's own.
+        # The size is not a coordinate: it is a parameter of the trial, or the node determines it.
         yield from spread_samples(point, "rate", "rate", coordinates={})
         yield Sample("rate_loop_mean", point.positive("loop_rate"))
 

@@ -21,12 +21,11 @@ from bareline.probes.base import Probe, ProbeReading
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
-#: Means as classic programs report them: over the plain loop and all ranks, and of its slowest one;
-#: over the calls timed one by one and all ranks, and of the slowest one.
+#: Names of the means that OSU, IMB and HPC Challenge report; see `MpiFunction`.
 _MEANS = ("loop_mean", "loop_mean_max", "rank_mean", "rank_mean_max")
 
 
-#: Limits of mpibench: sizes that it takes as a list, and bytes of a message.
+#: Limits of mpibench: the number of sizes in a list, and the size of a message.
 MOST_SIZES = 32
 LARGEST_BYTES = 1 << 30
 
@@ -171,7 +170,7 @@ class MpiFunction(Probe[Any]):
     params: type[Any] = MpiParams
     metrics: ClassVar[Mapping[str, Metric]] = latency_metrics()
     min_ranks: ClassVar[int] = 2
-    #: Name in mpibench where it is not the probe's; parameters are in braces.
+    #: Name of the benchmark in mpibench, if it differs from the probe's; parameters are in braces.
     benchmark: ClassVar[str] = ""
     smallest_bytes: ClassVar[int] = 0
 

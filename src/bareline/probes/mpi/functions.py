@@ -45,8 +45,8 @@ class WindowParams(MpiParams):
     window: Annotated[int, Field(ge=0, le=65536)] = 0
 
     def options(self, smallest: int = 0) -> tuple[str, ...]:
-        # Without super(): a dataclass with slots is a new class, and its methods refer to the old
-        # one.
+        # super() would fail: a dataclass with slots is a new class, but super() in its methods
+        # refers to the original class.
         return (*MpiParams.options(self, smallest), *counted(W=self.window))
 
 
@@ -105,14 +105,14 @@ class MpiSizelessParams:
 
 @dataclass(frozen=True, slots=True)
 class InitParams:
-    """The parameters of MPI_Init: none."""
+    """Parameters of the probe of MPI_Init; it has no parameters."""
 
     def options(self, smallest: int = 0) -> tuple[str, ...]:
         return ()
 
 
 class SizelessFunction(MpiFunction):
-    """The probe of a benchmark of mpibench without messages, which has one point."""
+    """The probe of a benchmark of mpibench without messages; the output has one point."""
 
     params: type[Any] = MpiSizelessParams
 

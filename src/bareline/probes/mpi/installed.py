@@ -30,7 +30,7 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sa
 from bareline.vocabulary.sources import LOAD_MODULE
 
 _NAME = "find-program.sh"
-#: Runs on every rank. Where the program is missing, one rank reports it.
+#: A script that runs on every rank. If the program is missing, one rank reports this.
 _SCRIPT = """\
 modules=$1 folder=$2 program=$3
 shift 3
@@ -55,7 +55,7 @@ say "neither in the folder '$folder' on $(uname -n) nor two folders deep in it"
 
 _OSU_FOLDER = "BARELINE_OSU_FOLDER"
 _IMB_FOLDER = "BARELINE_IMB_FOLDER"
-#: Benchmarks of IMB between two ranks, which print one time instead of least, greatest and mean.
+#: Benchmarks of IMB for two ranks, which print one time instead of minimum, maximum and mean.
 _PAIRS = ("PingPong", "PingPing")
 _REDUCTIONS = tuple(each.imb for each in COLLECTIVES.values() if each.reduces)
 

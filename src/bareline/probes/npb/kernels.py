@@ -24,22 +24,22 @@ from bareline.probes._native import MeasuredPoint
 from bareline.probes.base import declared
 from bareline.vocabulary.model import Layer, Metric, Sample
 
-#: Floating-point operations that ours do for each counted one, which were counted instruction by
-#: instruction. EP counts random numbers; IS counts keys and does none.
+#: Floating-point operations of bareline's programs per counted operation; they were determined by
+#: counting instructions. EP counts random numbers; IS counts keys and has no such operations.
 DONE_PER_COUNTED = {
     "ep": 47.0, "cg": 1.03, "mg": 1.04, "ft": 0.74, "bt": 0.76, "sp": 1.04, "lu": 0.39,
 }  # fmt: skip
-#: Bytes that have to pass between caches and memory for each counted operation, where the arrays
-#: are larger than the caches. EP has none.
+#: Bytes between caches and memory per counted operation, if the arrays are larger than the caches.
+#: EP has no large arrays.
 BYTES_PER_COUNTED = {
     "is": 16.0, "cg": 4.8, "mg": 0.92, "ft": 0.78, "bt": 0.069, "sp": 0.27, "lu": 0.18,
 }  # fmt: skip
-#: Classes whose arrays are.
+#: Classes whose arrays are larger than the caches.
 BEYOND_CACHES = "ABCDE"
 
-#: Sizes of the classes: logarithms to the base 2 of EP's pairs and of IS's keys; CG's rows,
-#: nonzeros of a generating vector and iterations; for the rest points in a direction (of FT the
-#: logarithm to the base 2 of all) and iterations.
+#: Sizes of the classes. EP: log2 of the pairs. IS: log2 of the keys. CG: rows, nonzeros of a
+#: generating vector, iterations. FT: log2 of all points, iterations. MG, BT, SP, LU: points in a
+#: direction, iterations.
 _CLASSES: Mapping[str, Sequence[tuple[int, ...]]] = {
     "ep": ((24,), (25,), (28,), (30,), (32,), (36,), (40,)),
     "is": ((16,), (20,), (23,), (25,), (27,), (31,), (35,)),
@@ -67,7 +67,7 @@ def _class(kernel: str, problem_class: str) -> tuple[int, ...]:
 
 
 def operation_count(kernel: str, problem_class: str) -> float:
-    """Return the number of operations of a problem class; divided by the time, it gives the Mop/s.
+    """Return the number of operations of a problem class, from which NPB computes the Mop/s.
 
     The benchmark defines the number. An implementation that needs fewer operations uses the same
     number.
@@ -219,7 +219,7 @@ def _cells(kernel: str) -> Callable[[str, int], str]:
 
 
 def _lu(problem_class: str, ranks: int) -> str:
-    """Return "" if the ranks form a rectangle at most twice as long as wide, else the reason.
+    """Return "" if the ranks form a rectangle that is at most twice as long as wide, else a reason.
 
     Each rank needs three points in every direction.
     """

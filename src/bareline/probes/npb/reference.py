@@ -22,8 +22,8 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sa
 
 FOLDER_VARIABLE = "BARELINE_NPB_FOLDER"
 
-#: Runs on every rank: the folder is on the node, so only the node can look into it. Where
-#: the binary is missing, one rank reports it.
+#: A script that runs on every rank, because only the node can look into a folder of the node. If
+#: the binary is missing, one rank reports this.
 _SCRIPT = """\
 folder=$1 kernel=$2 class=$3 ranks=$4
 for name in "$kernel.$class.x" "$kernel.$class.$ranks"; do
@@ -50,7 +50,7 @@ exit 2
 """
 _SCRIPT_NAME = "npb-reference.sh"
 
-#: Its operation counts contain constants of single precision.
+#: NPB's operation counts contain constants of single precision.
 _SINGLE_PRECISION = 1e-5
 
 
@@ -118,7 +118,7 @@ class Reference(Probe[ReferenceParams]):
         share = summary.decimal("Mop/s/process")
         if abs(rate / 1e6 - ranks * share) > HALF_DIGIT * (ranks + 2):
             raise ParseError("Mop/s in total and by process contradict each other")
-        # Seconds have two decimals, Mop/s more digits: from them the time is known better.
+        # Seconds have two decimals, but Mop/s have more digits, so that they give a better time.
         precise_s = operation_count(params.kernel, params.problem_class) / rate
         if abs(precise_s - time_s) > HALF_DIGIT + _SINGLE_PRECISION * precise_s:
             raise ParseError(

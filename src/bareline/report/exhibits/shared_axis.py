@@ -82,7 +82,7 @@ class SharedAxis:
                 yield from filter(None, ends)
 
     def _is_placeless(self, point: PublishedPoint, cells: Sequence[Row]) -> bool:
-        """Whether a ratio has no position but a placement, and applies to one of the cells."""
+        """Whether a ratio is printed for a placement of ranks, and applies to one of the cells."""
         return self.has_placement(point) and any(map(point.about, cells))
 
     def has_placement(self, point: PublishedPoint) -> bool:
@@ -298,8 +298,8 @@ def largest(
 ) -> int | None:
     """Return the index of the panel to draw large; None if all panels have room.
 
-    If there are published figures, it is the panel whose ranks and nodes most of them have.
-    Otherwise it is the panel with the most ranks, because losses are largest there.
+    If there are published figures, it is the panel for whose ranks and nodes most of them are
+    printed. Otherwise it is the panel with the most ranks, because losses are largest there.
     """
     if len(groups) <= ALL_LARGE:
         return None

@@ -304,8 +304,8 @@ def test_a_guest_that_never_boots_is_given_up_with_every_reason(open_guests, tmp
     ):
         pass
     assert caught.value.where == "vm-test, g1"
-    assert "2 attempts: 1. not booted after 2 s" in caught.value.what
-    assert "; 2. not booted after 2 s" in caught.value.what
+    assert caught.value.what.count("2 s") == 2
+    assert "1. " in caught.value.what and "; 2. " in caught.value.what
 
 
 USER = """

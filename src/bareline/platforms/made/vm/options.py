@@ -218,7 +218,7 @@ class VmOptions(PinningOptions, Ruled):
         )
 
     def _pin_rules(self) -> Iterator[OptionRule]:
-        """Yield the rules for a list as `cpu.pin`: it needs an entry for each virtual processor."""
+        """Yield the rules for a `cpu.pin` that is a list: an entry for each virtual processor."""
         cpu = self.cpu
         if not isinstance(cpu.pin, tuple):
             return
