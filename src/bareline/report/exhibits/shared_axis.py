@@ -314,7 +314,7 @@ def largest(
 
 
 def _is_measured_at(point: PublishedPoint, place: Place) -> bool:
-    """Whether a published ratio is for a place's ranks and, if it names nodes, for its nodes."""
+    """Whether a ratio is for the ranks of a measured case and, if it names nodes, its nodes."""
     if not is_within(place.ranks, point.places("ranks")):
         return False
     nodes = point.places("nodes")
