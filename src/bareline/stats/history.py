@@ -243,7 +243,8 @@ class _Search:
     def _parts(self, tested: Tested, p: float, strict_p: float) -> list[Stretch]:
         """Return the stretches between changes.
 
-        A stretch that drifts is returned itself; a stretch without a change or drift has no parts.
+        For a stretch that drifts, return this stretch, marked for a test of steps upon the line.
+        For a stretch with neither a change nor a drift, return an empty list.
         """
         stretch = tested.stretch
         findings = self._findings[stretch.series]
