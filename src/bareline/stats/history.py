@@ -241,10 +241,9 @@ class _Search:
         return parts, closed
 
     def _parts(self, tested: Tested, p: float, strict_p: float) -> list[Stretch]:
-        """Return the stretches between changes.
+        """Return the stretches between changes; empty if there is neither a change nor a drift.
 
-        For a stretch that drifts, return this stretch, marked for a test of steps upon the line.
-        For a stretch with neither a change nor a drift, return an empty list.
+        A stretch that drifts is returned undivided, for a test of steps upon its line.
         """
         stretch = tested.stretch
         findings = self._findings[stretch.series]
