@@ -171,10 +171,7 @@ class History:
         return self._decided[key]
 
     def _answered_at(self, block: int) -> int | None:
-        """Return the planned look (interim analysis) that answered the question, or None.
-
-        Only looks up to `block` are considered.
-        """
+        """Return the planned look, up to `block`, that answered the question; None without one."""
         if self._answered is None:
             return None
         for look in (self._study.looks or [])[:-1]:
@@ -249,10 +246,7 @@ class History:
         return ""
 
     def budgets(self, trial: Trial) -> float:
-        """Return the factor by which a case's time budget is multiplied.
-
-        The factor becomes 4 times larger after each block in which the budget was too short.
-        """
+        """Return the factor of a case's time budget; it grows when a budget was too short."""
         short: set[int] = set()
         for cell in self._cells[trial.case].values():
             for record in cell.before(trial.block):
