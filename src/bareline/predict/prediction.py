@@ -45,8 +45,8 @@ class Prediction:
     """``predict``: the expected time of an application on a platform.
 
     - `base`, `platform`: the platform of the profile, and the platform of the predicted time.
-    - `base_s`: median time on the base by the application's own clock. For a profile without
-      records, it is the time from ``MPI_Init`` to ``MPI_Finalize`` of the slowest rank.
+    - `base_s`: median time on the base by the application's own clock. If this clock is unknown, it
+      is the time from ``MPI_Init`` to ``MPI_Finalize`` of the slowest rank.
     - `time_s`, `lo_s`, `hi_s`: predicted time with its interval; `time_s` is null if only bounds
       are known.
     - `reproduced`: the replayed time on the base divided by the measured time; null without a
@@ -169,8 +169,8 @@ def _over(time_s: float | None, base_s: float) -> float | None:
 def _residual(case: PredictionCase, choice: _Choice) -> float:
     """Return the model's error in ln(time).
 
-    It combines the error for programs that were not used to build the model, and for a replay the
-    error on the base of this program.
+    It is the error of the model for programs that were not used to build it. For a replay, it is
+    combined with the error of this program's replay on the base.
     """
     unseen = MODEL_ERRORS[choice.model].of(case.change)
     if choice.model == "delta" or choice.reproduced is None:
@@ -179,7 +179,11 @@ def _residual(case: PredictionCase, choice: _Choice) -> float:
 
 
 def _hides_latency(case: PredictionCase, time_s: float) -> bool:
-    """Whether messages take so much time that a trace is needed to see their overlap."""
+    """Whether a trace is needed, because overlapping messages may affect the predicted time.
+
+    This is assumed if messages take much of the time, or if the predicted time differs much from
+    the time on the base.
+    """
     moved = abs(math.log(time_s / case.base.time_s))
     return moved > _MOVED or message_share(case.base.profile) > _MESSAGES
 

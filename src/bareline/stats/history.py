@@ -241,9 +241,9 @@ class _Search:
         return parts, closed
 
     def _parts(self, tested: Tested, p: float, strict_p: float) -> list[Stretch]:
-        """Return the stretches between changes.
+        """Return the stretches between changes; empty if there is neither a change nor a drift.
 
-        A stretch that drifts is returned itself; a stretch without a change or drift has no parts.
+        A stretch that drifts is returned undivided, for a test of steps upon its line.
         """
         stretch = tested.stretch
         findings = self._findings[stretch.series]

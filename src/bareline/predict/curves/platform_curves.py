@@ -272,7 +272,7 @@ def _curves(records: Records, platform: str) -> Iterator[Curve]:
 
 
 def _probe_of(curve: str) -> str:
-    """Return the probe of a curve, whose name is the probe or begins with it."""
+    """Return the probe of a curve: the first word of the curve's name."""
     return curve.partition(" ")[0]
 
 
@@ -283,7 +283,8 @@ def _value_of(metric: str) -> pl.Expr:
 def _means(rows: pl.DataFrame, loop: str, calls: str) -> pl.DataFrame:
     """Return the time of a call by trial and point.
 
-    The time is the mean over a loop, at most a multiple of the trimean of single calls.
+    The time is the mean over a loop of calls. It is limited to a multiple of the trimean of single
+    calls, because a disturbance of the loop would increase the mean.
     """
     lower = f"{calls}_q1"
     upper = f"{calls}_q3"
