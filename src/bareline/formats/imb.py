@@ -179,7 +179,7 @@ def _parts(text: str) -> list[_Part]:
 
 
 def _check_end(text: str, last: _Part) -> None:
-    """Record in the last section an error with which the launch ended."""
+    """If the launch ended with an error, record this error in its last section."""
     try:
         check_last_line(text)
         if END in text:  # the launch ended; another one may have died

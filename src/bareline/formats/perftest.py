@@ -172,7 +172,7 @@ def _identity(text: str) -> str:
 
 
 def _column(title: str, titles: Sequence[str]) -> Column:
-    """Return a column's metric; a mean without a median is a separate main metric.
+    """Return a column's metric; if the table has no median, the mean is the main metric ``latency_mean``.
 
     In a test of fixed duration, perftest prints only the mean latency.
     """

@@ -389,5 +389,5 @@ class Allocations:
 
 
 def _later_s(tries: int) -> float:
-    """Return the pause in s before a platform is tried again; `tries` pauses came before it."""
+    """Return the pause in s before a platform is tried again, after `tries` earlier pauses."""
     return min(_LATER_S * 2.0**tries, _LONGEST_S)

@@ -150,7 +150,7 @@ class Foresight:
     def _steps(
         self, study: Study, expected: Sequence[ExpectedRow], baseline: str
     ) -> Iterator[tuple[ClaimObstacle, frozenset[int]]]:
-        """Yield each obstacle, with the claims that are judged despite it and all earlier ones."""
+        """Yield each obstacle, with the claims that are judged despite it and earlier obstacles."""
         sized = self._at(study.scale)
         if study.scale is not None:
             yield ClaimObstacle.SCALE, self._ideal(sized, study.roles)

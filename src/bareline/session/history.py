@@ -306,7 +306,7 @@ class History:
         return [trial for trial in trials if not self._meets_emulation(trial, emulates)]
 
     def _later_block(self, trials: Sequence[Trial], mean_s: float) -> _LaterBlock:
-        """Return the mean of the later blocks, of which only some may repeat a trial.
+        """Return the mean of the later blocks; a trial may be repeated in only some of them.
 
         - `mean_s`: the time of a trial whose case has no record yet.
         """

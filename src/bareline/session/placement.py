@@ -195,7 +195,7 @@ def _class_of(ranks: Sequence[Rank], threads: int, allowed: int) -> SeenBinding:
 
 
 def _lacks_cores(rank: Rank, ranks: Sequence[Rank], threads: int) -> bool:
-    """Whether a rank's cores are too few for all ranks that may run on them."""
+    """Whether the cores of `rank` are too few for all ranks that may run on these cores."""
     sharing = 0
     for other in ranks:
         sharing += rank.node == other.node and not rank.cpus.isdisjoint(other.cpus)

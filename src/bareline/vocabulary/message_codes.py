@@ -122,7 +122,10 @@ def _code_of_key(error: BaseException, invalid: BaseException, causes: int) -> s
 
 
 def _code_of_problem(problem: InvalidValue, causes: int) -> str | None:
-    """Return the code of an invalid value: of the check that refused it, or of its kind."""
+    """Return the code of an invalid value: the code of bareline's check that refused the value.
+
+    If pydantic refused the value, the code is made from the kind of the problem.
+    """
     if problem.error is not None:
         return code_of(problem.error, causes)
     return KEY_PREFIX + problem.kind.upper().replace("_", "-")
