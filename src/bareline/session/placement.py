@@ -38,7 +38,10 @@ class Placements:
         self._seen: dict[tuple[str, Layout], SeenLayout] = {}
 
     def of(self, trial: Trial) -> SeenLayout:
-        """Return the observations about a trial's layout, or the requested layout before them."""
+        """Return the observations about a trial's layout.
+
+        If the layout has not been observed yet, return the requested layout.
+        """
         assert trial.layout is not None, "a plan lays every case out"
         return self._seen.get((trial.platform, trial.layout)) or SeenLayout(trial.layout, {})
 

@@ -171,7 +171,7 @@ def read_messages(file: Path) -> Iterator[Message]:
 
 @lru_cache(maxsize=64)
 def _sites(file: str, classes: frozenset[str]) -> Mapping[Span, Site]:
-    """Return the sites of a source file by the positions in the code that may run there."""
+    """Return the sites (places that make a message) of a source file, by their positions."""
     try:
         tree = ast.parse("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):  # the file changed since it was imported
