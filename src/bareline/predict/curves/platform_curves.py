@@ -154,7 +154,8 @@ class PlatformCurves:
     def resampled(self, rng: np.random.Generator) -> PlatformCurves:
         """Return the curves of randomly drawn launches.
 
-        The same launches are drawn for all curves, because a block contains a launch of each curve.
+        The same launches are drawn for all curves, because the launches of all curves in one block
+        (round of launches) had the same disturbances.
         """
         launches = max(1, self.n)
         return self.of_launches(rng.integers(0, launches, launches))
