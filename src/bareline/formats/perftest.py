@@ -172,7 +172,7 @@ def _identity(text: str) -> str:
 
 
 def _column(title: str, titles: Sequence[str]) -> Column:
-    """Return a column's metric; if the table has no median, the mean is the main metric ``latency_mean``.
+    """Return the metric of a column; without a median, the mean is the main metric.
 
     In a test of fixed duration, perftest prints only the mean latency.
     """
