@@ -200,7 +200,7 @@ class PlatformCurves:
                 yield need, curve
 
     def gaps(self, needs: Sequence[CurveNeed]) -> list[Gap]:
-        """Return the needed curves that are missing or unusable, with the blocks that add them."""
+        """Return the needed curves that are missing or unusable, each with its ``[[measure]]``."""
         gaps = (self._gap(need) for need in needs if not need.optional)
         return [gap for gap in gaps if gap is not None]
 
