@@ -51,8 +51,9 @@ class Prediction:
       are known.
     - `reproduced`: the replayed time on the base divided by the measured time; null without a
       replay.
-    - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: the differences
-      of single launches, the uncertainty of the measured curves, and the model's error.
+    - `launches`: the part of the interval's half-width from differences of launches, in ln.
+    - `ladder`: the part from the uncertainty of the measured curves, in ln.
+    - `residual`: the part from the model's error, in ln.
     - `repeats`: the half-width of the application's launches on the base, in ln. An interval for
       single launches is at least as wide. It is null if there are fewer than three launches.
     - `compute`, `compute_lo`, `compute_hi`: the factor of computing time, and its bounds.

@@ -127,7 +127,7 @@ def explain_loss(
 ) -> LossSplit:
     """Return the shares of an application's measured loss.
 
-    - `paired`: whether the times at the same index on A and B are of the same block.
+    - `paired`: whether times at the same index are of one block (a launch on A and one on B).
 
     Raises AnalysisError: the loss is within noise, or the replay does not reproduce the time on A.
     """

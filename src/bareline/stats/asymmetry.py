@@ -80,8 +80,8 @@ def within_spread(values: ArrayLike, baseline: ArrayLike) -> BoolArray:
     """Return for each case whether its two medians are within the spread of launches, shape (k,).
 
     Skewed noise with equal medians cannot cause a difference of the medians beyond this spread. The
-    spread is the larger interquartile range of both sides, relative to the median. It is at least
-    the median spread of all cases, because a case with a small spread by chance would look
+    spread is the larger interquartile range of the two platforms, relative to the median. It is at
+    least the median spread of all cases, because a case with a small spread by chance would look
     different.
 
     - `values`, `baseline`: shape (k, n); launches of similar cases.

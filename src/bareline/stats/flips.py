@@ -113,7 +113,9 @@ def family_wise_p(
 
 
 def false_discovery_q(differences: ArrayLike, zone: ArrayLike = 0.0) -> FloatArray:
-    """Return q-values: the expected share of false claims among all rows at least as extreme.
+    """Return the q-value of each row.
+
+    It is the expected share of false claims if this row and all more extreme rows are claims.
 
     The arguments are as for `family_wise_p`. The result has shape (k,), and is NaN below six blocks
     and 1 inside the zone.

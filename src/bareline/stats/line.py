@@ -134,7 +134,7 @@ def _basis(columns: FloatArray, cuts: Sequence[int]) -> FloatArray:
 
 
 def _rest(values: FloatArray, basis: FloatArray) -> FloatArray:
-    """Return the residuals of values after a model with the orthonormal columns `basis`."""
+    """Return the residuals of values after the fit of the orthonormal columns `basis`."""
     return np.asarray(values - basis @ (basis.T @ values))
 
 

@@ -94,7 +94,9 @@ class Costs:
 
     @_memo
     def send_overhead(self, nodes: int, size: float) -> float:
-        """Return the time that the sender itself needs for a message, in s, at most the transfer.
+        """Return the time that the sender itself needs for a message, in s.
+
+        It is never larger than the time of the transfer.
 
         The result is the measured overhead. If it was not measured, the result is the time per
         message of `mpi.bandwidth` (many messages in a window), minus the time on the wire if the

@@ -154,7 +154,8 @@ class PlatformCurves:
     def resampled(self, rng: np.random.Generator) -> PlatformCurves:
         """Return the curves of randomly drawn launches.
 
-        The same launches are drawn for all curves, because a block contains a launch of each curve.
+        The same launches are drawn for all curves, because the launches of all curves in one block
+        (round of launches) had the same disturbances.
         """
         launches = max(1, self.n)
         return self.of_launches(rng.integers(0, launches, launches))
@@ -199,7 +200,7 @@ class PlatformCurves:
                 yield need, curve
 
     def gaps(self, needs: Sequence[CurveNeed]) -> list[Gap]:
-        """Return the needed curves that are missing or unusable, with the blocks that add them."""
+        """Return the needed curves that are missing or unusable, each with its ``[[measure]]``."""
         gaps = (self._gap(need) for need in needs if not need.optional)
         return [gap for gap in gaps if gap is not None]
 

@@ -112,7 +112,7 @@ class CurveNeed:
         return blocks
 
     def _block_of_large(self, most: int, nodes: int | None, *, windowed: bool) -> str:
-        """Return the block of long messages, each of which is measured a few times."""
+        """Return the ``[[measure]]`` block of long messages, each of which is sent a few times."""
         # Fewer iterations if a message takes seconds on a slow link.
         fitting = _LARGE_ITERATIONS * _MEDIUM_BYTES // most
         iterations = max(_FEWEST_ITERATIONS, min(_LARGE_ITERATIONS, fitting))

@@ -31,7 +31,7 @@ class ApplicationClock:
 
 
 def base_time_s(profile: Profile) -> float:
-    """Return the time of the slowest rank in s, without the pauses of the profiler's counting."""
+    """Return the time of the slowest rank in s, without times in which counting was stopped."""
     return float(_walls_ns(profile).max()) * 1e-9
 
 
