@@ -85,8 +85,9 @@ def _check_place(profile: Profile, base: PlatformCurves) -> None:
         raise AnalysisError(
             f"the profile is not of {base.platform}: it was made {' and '.join(unlike)}",
             where=str(profile.path),
-            hint="give the platform that it was made on as --base, with its ladder, or measure the "
-            f'program on {base.platform} with `profile = "once"` in its [[measure]]',
+            hint="give the platform of the profile as --base, and the run with the MPI benchmarks "
+            f"of that platform as --from; or measure the program on {base.platform} with "
+            '`profile = "once"` in its [[measure]]',
         )
 
 

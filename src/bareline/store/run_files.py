@@ -188,8 +188,8 @@ class RunFiles:
     def facts(self, machine: int | None = None) -> dict[str, dict[str, Scalar]]:
         """Return the facts of every platform that came up, from its latest session.
 
-        - `machine`: the number of the machine whose sessions are used. By default, it is for each
-          platform the first machine on which the platform came up.
+        - `machine`: the number of the machine whose sessions are used. The default for each
+          platform is the first machine on which it came up.
         """
         machines = {number: session.machine for number, session in self.sessions().items()}
         latest: dict[str, dict[str, Scalar]] = {}

@@ -107,7 +107,7 @@ class Study(StudyKeys):
         return max(limits, default=TRACE_BYTES)
 
     def asking_also(self, platform: str, names: Sequence[str]) -> Study:
-        """Return the study in which further platforms also make the measures of one platform."""
+        """Return the study in which the platforms `names` also make the measures of `platform`."""
         measures = []
         for measure in self.measures:
             if measure.platforms is not None and platform in measure.platforms:

@@ -1,10 +1,10 @@
 """Divide a program's extra time into pieces such as computation, collectives, waiting and files.
 
 If predictions were stored, the pieces are the terms of the replay that also makes the predictions.
-Otherwise each pair of launches in one block has two profiles, one of each platform. A piece is the
-median over all pairs of the difference between the profiles. Without profiles, the program's own
-measurement of computation and communication is used. The residual is the loss of all launches minus
-the sum of the pieces.
+Otherwise the two platforms' profiles of launches in one block are compared: a piece is the median,
+over all pairs of launches, of the difference between the profiles. Without profiles, the program's
+own measurement of computation and communication is used. The residual is the loss of all launches
+minus the sum of the pieces.
 
 The time within a call includes waiting for late processes: a piece shows where time passes, not
 which process causes the delay.

@@ -49,7 +49,7 @@ class RowEvidence:
     - `beyond_margin`: the whole interval is beyond the margin.
     - `equal`: the interval is inside the margin.
     - `n`: the number of compared launches, or boots.
-    - `ratio`: times worse; NaN without a ratio.
+    - `ratio`: how many times worse than the baseline; NaN without a ratio.
     - `p`: the p-value over all claims of the page together; NaN without a test.
     - `q`: the false discovery rate over all rows.
     - `q_rest`: the false discovery rate over the rows that are not certain.

@@ -145,8 +145,8 @@ class Records:
     def asked(self, platform: str) -> set[str] | None:
         """Return the probes that the studies request on a platform; None for all probes.
 
-        A study may request a probe on some of its platforms only. On all other platforms its values
-        are not called missing.
+        A study may request a probe on some of its platforms only. On its other platforms, the
+        probe's values are not called missing.
         """
         name = platform.partition("@")[0]
         runs = [run for run in self.runs if name in run.header.platforms]

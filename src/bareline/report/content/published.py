@@ -216,7 +216,7 @@ def size_in_words(ratio: PublishedRatio) -> str:
 
 
 def same_place(ratio: PublishedRatio, place: Place) -> bool:
-    """Whether a figure is printed for the ranks and nodes of a place.
+    """Whether a figure is printed for the ranks and nodes of a measured case.
 
     A figure "inside a node" is printed for one node. A figure that is only "between nodes" names
     neither ranks nor nodes, so that the result is false.
@@ -227,12 +227,12 @@ def same_place(ratio: PublishedRatio, place: Place) -> bool:
 
 
 def printed_at(ratios: Sequence[PublishedRatio], place: Place) -> bool:
-    """Whether a ratio is printed for the program of a place, and for its ranks and nodes."""
+    """Whether a ratio is printed for the program of a measured case, on its ranks and nodes."""
     return any(ratio.measured_by(place.probe) and same_place(ratio, place) for ratio in ratios)
 
 
 def printed_of_ranks(ratios: Sequence[PublishedRatio], place: Place) -> bool:
-    """Whether a ratio is printed for the program of a place, and for its ranks."""
+    """Whether a ratio is printed for the program of a measured case, on its number of ranks."""
     for ratio in ratios:
         ranks = ratio.conditions.get("ranks")
         if ranks is None or not ratio.measured_by(place.probe):
@@ -363,7 +363,7 @@ def uncompleted(points: Sequence[PublishedPoint], cell: Row) -> list[NotComplete
 
 
 def _is_case_of(study: PublishedStudy, case: NotCompleted, place: Place) -> bool:
-    """Whether an uncompleted case of a publication is the case of `place`."""
+    """Whether an uncompleted case of a publication is the measured case `place`."""
     benchmark = study.benchmark(case.benchmark)
     if benchmark is None or not fnmatchcase(place.probe, benchmark.probe):
         return False

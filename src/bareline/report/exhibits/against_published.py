@@ -1,4 +1,4 @@
-"""The exhibit that compares every published ratio with the run's ratios at the same place."""
+"""The exhibit that compares every published ratio with the run's ratios of the same case."""
 
 from __future__ import annotations
 

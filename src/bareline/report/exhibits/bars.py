@@ -165,7 +165,7 @@ class _Bars:
         return trials
 
     def _printed(self, cell: Row, base: Row | None) -> list[PrintedMark]:
-        """Return the values that follow for a platform from published ratios to the baseline."""
+        """Return a platform's values that follow from its published ratios to the baseline."""
         if base is None or not base.median or not cell.metric.directed:
             return []
         marks = []

@@ -175,7 +175,7 @@ class SharedAxis:
         return self._with_references(strip, cells)
 
     def _with_references(self, strip: AxesStrip, cells: Sequence[Row]) -> AxesStrip:
-        """Return a strip of ratios with the band that counts as equal, and published ratios."""
+        """Return a strip of ratios with published ratios and the band of ratios that are equal."""
         margin = self.chosen.document.margin
         printed = _PrintedRatios(self, cells)
 
@@ -314,7 +314,7 @@ def largest(
 
 
 def _is_measured_at(point: PublishedPoint, place: Place) -> bool:
-    """Whether a published ratio is for a place's ranks and, if it names nodes, for its nodes."""
+    """Whether a ratio is for the ranks of a measured case and, if it names nodes, its nodes."""
     if not is_within(place.ranks, point.places("ranks")):
         return False
     nodes = point.places("nodes")

@@ -244,8 +244,8 @@ def _refuted(cause: Cause, wrong: TermShare, reason: str) -> Cause:
 def _rank(term: TermShare, terms: Sequence[TermShare], loss: Share) -> tuple[bool, bool, float]:
     """Return a key to choose the term to remove; the term with the smallest key is the first.
 
-    A term without which the sum equals the loss comes first; then facts before measurements; then
-    the largest term.
+    A term without which the sum equals the loss comes first. Among the remaining terms, terms that
+    only facts bound come before measured terms, and larger terms before smaller terms.
     """
     others = [other for other in terms if other is not term]
     share_of_others = total(other.share for other in others)
