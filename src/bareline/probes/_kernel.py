@@ -29,7 +29,7 @@ KERNEL_METRICS: Mapping[str, Metric] = {
 
 
 def squarest(ranks: int) -> tuple[int, int]:
-    """Return the two most equal factors of a number of ranks, the smaller one first."""
+    """Return two factors of a number of ranks that differ least, the smaller one first."""
     width = next(n for n in range(math.isqrt(ranks), 0, -1) if ranks % n == 0)
     return width, ranks // width
 

@@ -124,7 +124,7 @@ class ForecastStep:
         return exact_among(self.platforms)
 
     def standing(self, max_age_s: float) -> StepState:
-        """Return the state of the step: whether an equal, complete and recent run exists."""
+        """Return the state of the step: whether it already has a complete and recent run."""
         run = self._latest()
         if run is None:
             return StepState(None, True, "not measured yet")
@@ -252,7 +252,10 @@ class Question:
     def _stem(
         self, title: str, name: str, measured: object, platforms: Sequence[PlatformSpec]
     ) -> Path:
-        """Return the path of a run directory; its name ends with a checksum of its measures."""
+        """Return the path of a run directory for a step.
+
+        The name of the directory ends with a checksum of `measured` and of the platforms.
+        """
         tables = [[spec.name, spec.to_dict()] for spec in platforms]
         text = json.dumps([measured, tables], sort_keys=True, default=str)
         digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]

@@ -71,8 +71,8 @@ class PinningKeys(BaseModel):
     """The keys in a table of a study or a platform that define how ranks are placed.
 
     - `binding`: the binding of each rank: "none", "hwthread", "core", "numa" or "socket".
-    - `ranks_per_socket`, `ranks_per_numa`: the number of ranks on each socket or NUMA domain. The
-      ranks are bound to it unless `binding` differs.
+    - `ranks_per_socket`, `ranks_per_numa`: the number of ranks on each socket or NUMA domain. Each
+      rank is bound to its socket or NUMA domain, unless `binding` is given.
     - `distribution`: "block" fills a socket before the next one, "cyclic" deals ranks to sockets in
       turn.
     """

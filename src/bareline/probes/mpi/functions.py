@@ -188,7 +188,7 @@ def _of_first_message(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def _of_beside(point: MeasuredPoint) -> Iterable[Sample]:
-    """Yield the time of code between messages, its time without messages, and their ratio.
+    """Yield the time of a piece of code between messages, its time alone, and their ratio.
 
     Each time is an average of quartiles, so that runs during which the process lost its core have
     no influence. Also yield the time of an all-reduce of 8 B, and the time of such an all-reduce
