@@ -63,7 +63,9 @@ class AbOptions:
             min=1,
         ),
     ] = None
-    on: Annotated[str, option("--on", help="Where they run.", **PLATFORM)] = "bare"
+    on: Annotated[str, option("--on", help="Platform on which the commands run.", **PLATFORM)] = (
+        "bare"
+    )
     platforms: PlatformsOption = None
     metric: Annotated[
         str,
