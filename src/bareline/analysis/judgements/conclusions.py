@@ -26,7 +26,7 @@ _Values = dict[tuple[int, int], float]
 class PlatformShare:
     """The median of a share over launches on a platform; at least six launches give an interval.
 
-    - `context`: further medians that the sentence prints.
+    - `context`: further medians for the sentence about the conclusion.
     - `size_bytes`: the size at which all these values were measured.
     """
 

@@ -20,7 +20,7 @@ from bareline.vocabulary.place import CASE
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """The planned looks of a run that tests may use; without a plan there is one look at the end.
+    """The planned interim analyses (looks) of a run; without a plan, there is one at the end.
 
     - `planned`: the number of blocks that each look needs; empty without a plan.
     - `reached`: the number of looks that the run has reached.
@@ -33,7 +33,7 @@ class Looks:
 
     @property
     def spending(self) -> tuple[float, ...]:
-        """The error probability that each planned look spends."""
+        """The part of the error probability that each planned interim analysis may use."""
         return spending(len(self.planned))
 
     @property
@@ -53,7 +53,7 @@ class Looks:
 
     @classmethod
     def of(cls, records: Records) -> Looks:
-        """Return the looks of a run; several runs together have no planned looks.
+        """Return the interim analyses (looks) of a run; several runs together have none planned.
 
         Raises AnalysisError: the plan of looks in the run's file is invalid.
         """

@@ -177,7 +177,10 @@ class PlatformPair:
         return floor
 
     def _raise_floor(self, floor: FloatCube, side: Side, other: Side) -> None:
-        """Write to `floor` the bounds of the lost launches of `side`, at points with fixed work."""
+        """Write to `floor` the bounds of the launches that the platform `side` lost.
+
+        Only launches of points with a fixed amount of work have a bound.
+        """
         if not side.lost.any():
             return
         with np.errstate(divide="ignore"):

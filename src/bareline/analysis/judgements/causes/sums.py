@@ -235,7 +235,7 @@ def _names_of(terms: Sequence[TermShare]) -> list[str]:
 
 
 def _refuted(cause: Cause, wrong: TermShare, reason: str) -> Cause:
-    """Return a cause, withdrawn for `reason` if it has a share of the wrong term."""
+    """Return a cause; it is withdrawn for `reason` if it explains a part of the term `wrong`."""
     if cause.rule not in wrong.rules:
         return cause
     return replace(cause, withdrawn=reason, share=None)
