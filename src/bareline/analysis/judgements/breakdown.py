@@ -174,7 +174,7 @@ class _Times(NamedTuple):
 def _paired_times(
     records: Records, cell: Row, case: tuple[object, ...], metric: str = "time"
 ) -> dict[LaunchKey, _Times]:
-    """Return the times of a case in the launches that both platforms have."""
+    """Return the times of a case for each pair of launches of the two platforms."""
     values = launch_values(records, cell.platform, case, metric)
     base_values = launch_values(records, cell.baseline, case, metric)
     times = {}
@@ -236,7 +236,7 @@ class _Profiles(NamedTuple):
 def _paired_profiles(
     records: Records, cell: Row, case: tuple[object, ...]
 ) -> dict[LaunchKey, _Profiles]:
-    """Read the profiles of a case's launches that both platforms have."""
+    """Read the profiles of a case for each pair of launches of the two platforms."""
     paths = profiles_of(records, cell.platform, case)
     base_paths = profiles_of(records, cell.baseline, case)
     profiles = {}

@@ -101,7 +101,7 @@ CLASSES: tuple[ApplicationClass, ...] = (
 class Basis(StrEnum):
     """The kind of reason for an answer.
 
-    It depends on the grounds (measurements or printed values) from which the answer follows.
+    It describes how the answer follows from the measured or printed values ("grounds").
     """
 
     VOIDED = "all grounds are voided"

@@ -38,14 +38,17 @@ class Looks:
 
     @property
     def spent(self) -> float:
-        """The error probability that all looks spend together."""
+        """The error probability that all interim analyses use together."""
         if self.planned:
             return sum(self.spending)
         return stats.CERTAIN_ALPHA
 
     @property
     def taken(self) -> tuple[tuple[int | None, float], ...]:
-        """The number of blocks (None: all) and the error probability of each look that was made."""
+        """For each interim analysis that was made: its number of blocks and its error probability.
+
+        A number of None means all blocks.
+        """
         if not self.planned:
             return ((None, stats.CERTAIN_ALPHA),)
         looks = zip(self.planned, self.spending, strict=True)

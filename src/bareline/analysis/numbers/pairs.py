@@ -309,7 +309,7 @@ class PlatformPair:
 
     @property
     def ended(self) -> tuple[EndedBadly, EndedBadly]:
-        """The lost or crashed launches and all launches, of the platform and of its baseline."""
+        """Marks of lost or crashed launches, and of all launches, on both platforms."""
         return self.here.ended_badly, self.there.ended_badly
 
     @cached_property
