@@ -178,7 +178,8 @@ class Replication:
     ) -> list[Vote]:
         """Return a vote for each program.
 
-        A program that was not measured at the beginning or at the end of the change has no vote.
+        For a claim about a change, a program has a vote only if it was measured at the beginning
+        and at the end of the change.
         """
         others = self._others(check)
         votes = []

@@ -259,7 +259,7 @@ def _span(cell: Row) -> Estimate | None:
 
 
 def _bound(cell: Row) -> Estimate | None:
-    """Return the bound of a ratio from lost launches, if they alone decide a claim."""
+    """Return the bound of a ratio, if lost launches alone show that the row differs."""
     claimed = cell.grade is not None and cell.grade.is_claim
     if not claimed:
         return None
