@@ -221,10 +221,7 @@ def _bandwidth(figures: _Figures, platform: str) -> PlatformShare | None:
 
 
 def _all_cores(figures: _Figures, platform: str) -> PlatformShare | None:
-    """Return a core's rate of random updates if all cores work, divided by the rate of one core.
-
-    One core means that all other cores of the node are idle.
-    """
+    """Return a core's rate of random updates if all cores work, divided by its rate alone."""
     alone = figures.of(platform, "rate", params={"mode": "single"})
     together = figures.of(platform, "rate", params={"mode": "star"})
     return _ratio(together, alone)
