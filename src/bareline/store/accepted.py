@@ -47,7 +47,9 @@ _ACCEPTANCE: TypeAdapter[Acceptance] = TypeAdapter(Acceptance)
 
 
 def accept(run: Path, reason: str) -> Acceptance:
-    """Record in the folder that contains a run that the change at this run was accepted.
+    """Record that the change of performance at a run was accepted.
+
+    The record is a line of ``accepted.jsonl`` in the folder that contains the run.
 
     Raises StoreError: the file cannot be written.
     """
