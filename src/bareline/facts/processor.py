@@ -93,7 +93,7 @@ def _turbo(files: Mapping[str, str]) -> bool | None:
 
 
 def _switch(text: str | None) -> bool | None:
-    """Return whether a switch of the kernel, such as "0" or "1", is on; None for a missing text."""
+    """Return whether the text of a kernel's switch ("0", "1" ...) means on; None without a text."""
     return {"0": False, "1": True}.get(text or "")
 
 

@@ -321,7 +321,7 @@ class NodeChannel:
                 raise peer.lost()
 
     def _hear(self, peer: Peer) -> set[str]:
-        """Record the output of a process; return its nodes that printed a line."""
+        """Record the output of a process; return the nodes of the process that printed a line."""
         heard = set()
         for node, word, rest in peer.hear():
             heard.add(node)

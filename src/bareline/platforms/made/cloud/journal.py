@@ -177,7 +177,7 @@ def read_journal(path: Path) -> JournalState | None:
 
 
 def _entries(path: Path) -> list[Any]:
-    """Return the values of all complete lines."""
+    """Return the JSON values in all complete lines of a journal."""
     entries = []
     text = path.read_text(encoding="utf-8", errors="replace")
     for line in text.splitlines():
