@@ -32,7 +32,7 @@ _MEND = "remove the line: the change at its run counts as not accepted"
 @with_config(ConfigDict(defer_build=True, strict=True))
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """A change that was accepted.
+    """A change of performance that the user accepted.
 
     - `run`: name of the first run with the change.
     - `accepted`: time of the acceptance (ISO 8601, UTC).
