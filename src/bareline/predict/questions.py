@@ -85,8 +85,9 @@ def _check_place(profile: Profile, base: PlatformCurves) -> None:
         raise AnalysisError(
             f"the profile is not of {base.platform}: it was made {' and '.join(unlike)}",
             where=str(profile.path),
-            hint="give the platform that it was made on as --base, with its ladder, or measure the "
-            f'program on {base.platform} with `profile = "once"` in its [[measure]]',
+            hint="give the platform of the profile as --base, and its MPI benchmarks (the ladder) "
+            f'as --from RUN; or set `profile = "once"` in the [[measure]] of the program, and '
+            f"measure the program on {base.platform}",
         )
 
 
@@ -123,7 +124,7 @@ def find_trace(path: Path, profile: Profile) -> Trace | None:
     if file != usual:
         return None
     raise AnalysisError(
-        f"is not the trace of {path.name}: it began at another time",
+        f"the file is not the trace of {path.name}: the traced launch began at another time",
         where=str(file),
         hint="profile with --trace again, or move the trace away for --model delta",
     )

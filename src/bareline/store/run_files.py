@@ -159,7 +159,9 @@ class RunFiles:
         try:
             yield
         except OSError as error:
-            raise _unreadable(error, self.path, "remove it: its trial keeps its record") from error
+            raise _unreadable(
+                error, self.path, "remove this file; the record of its trial remains"
+            ) from error
 
     # Facts and events of the platforms ---------------------------------------------------------
 
@@ -298,7 +300,7 @@ class RunFiles:
         if isinstance(error, NotRegular | IsADirectoryError) and error.filename is not None:
             why = f"'{Path(error.filename).name}': {why}"
         return StoreError(
-            f"cannot be written: {why}",
+            f"the run cannot be written: {why}",
             where=str(self.path),
             hint=next_step(error, self.path, imported=self.header.imported),
         )
@@ -311,5 +313,5 @@ def now() -> str:
 
 def _unreadable(error: OSError, run: Path, hint: str) -> StoreError:
     where = error.filename if isinstance(error.filename, str) else str(run)
-    why = f"cannot be read: {error.strerror}"
+    why = f"the file cannot be read: {error.strerror}"
     return StoreError(why, where=where, hint=step_to_read(error, hint))

@@ -109,7 +109,7 @@ class PinningKeys(BaseModel):
         placed = self.ranks_per_socket or self.ranks_per_numa or self.distribution == "cyclic"
         if placed and self.pinning.binding == "none":
             raise ValueError(
-                "a placement needs ranks that are bound, because the kernel moves other ranks; "
+                "a placement needs bound ranks, because the kernel can move unbound ranks; "
                 'give `binding`, e.g. "core"'
             )
         if self.distribution == "cyclic" and (self.ranks_per_socket or self.ranks_per_numa):

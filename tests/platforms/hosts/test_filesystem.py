@@ -157,9 +157,9 @@ def test_a_host_serves_nfs_to_the_others(open_bench, tmp_path):
 @pytest.mark.parametrize(
     ("platform", "server", "said"),
     [
-        ("local", "node", "serves itself nothing"),
-        ("netns", "host", "no machine below them"),
-        ("netns", "files.site:/export", "no server outside"),
+        ("local", "node", "type netns or vm"),
+        ("netns", "host", 'server = "host"'),
+        ("netns", "files.site:/export", "use type local"),
     ],
 )
 @needs_root

@@ -145,8 +145,7 @@ class Program(BaseModel):
         others = sorted(key for key in given if key not in allowed and not _same(given, made, key))
         if others:
             raise ValueError(
-                f"a program with a trace cannot change these keys: {listing(others)}; leave them"
-                " out"
+                f"with the key trace, these keys cannot be used: {listing(others)}; leave them out"
             )
         return {**given, **made}
 
@@ -192,7 +191,8 @@ class Program(BaseModel):
             raise ValueError(f"folder = '{self.folder}' is not an absolute path")
         if self.folder and (self._sources_of_files or self._files_read):
             raise ValueError(
-                "folder: steps, inputs, case_folder and files need a working directory"
+                "with the key folder, the program has no working directory, which steps, inputs, "
+                "case_folder and files need; remove folder or these keys"
             )
 
     @property

@@ -213,8 +213,8 @@ class VmOptions(PinningOptions, Ruled):
         yield from self._image_rules()
         yield OptionRule(
             self.neighbours and self.neighbours.cores,
-            "the neighbours of guests cannot have `cores`: they are guests, whose cores"
-            " cpu.pin sets",
+            "remove `cores` from the neighbours: on this platform the neighbours are also guests,"
+            " and cpu.pin sets their cores",
         )
 
     def _pin_rules(self) -> Iterator[OptionRule]:
