@@ -8,7 +8,8 @@
 
 #include "account.h"
 
-/* Notes n C handles before the call; returns false without memory: the call is then not counted. */
+/* Notes n C handles before the call. Returns false without memory; the requests that the call
+ * completes are then not counted. */
 static inline bool bl_completion_note(struct bl_op *op, int n, const MPI_Request handles[])
 {
     if (!bl_scratch_reserve(&op->thread->scratch, n))

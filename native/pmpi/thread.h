@@ -5,8 +5,8 @@
  * that the session sets.
  *
  * A thread counts while its `open` is set. `open` is cleared while an MPI call runs, so that calls
- * inside of MPI are not counted (MPICH's Fortran layer calls the C functions, ROMIO calls MPI and
- * POSIX).
+ * inside of this call are not counted (MPICH's Fortran layer calls the C functions, ROMIO calls MPI
+ * and POSIX).
  */
 #ifndef BL_PMPI_THREAD_H
 #define BL_PMPI_THREAD_H

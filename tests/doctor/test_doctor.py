@@ -54,7 +54,8 @@ def find(checks: Iterable[HostCheck], name: str) -> HostCheck:
 
 def test_every_area_is_looked_at(checks: list[HostCheck]) -> None:
     assert {check.group for check in checks} == set(Area) - {Area.PLATFORMS, Area.CLAIMS}
-    assert not [check for check in checks if "check itself failed" in check.detail]
+    # The detail of a check that failed names the class of the error.
+    assert not [check for check in checks if re.search(r"\b[A-Z]\w+Error\b", check.detail)]
 
 
 def test_no_finding_twice_and_none_empty(checks: list[HostCheck]) -> None:
@@ -90,8 +91,8 @@ def test_every_program_of_a_probe_is_looked_for(
         "bareline.doctor.programs.required_programs", lambda: {"flowcart": ("app.flowcart",)}
     )
     found = find(benchmarks(), "flowcart")
-    assert (found.status, found.detail) == (Health.MISSING, "not installed (for app.flowcart)")
-    assert found.hint == "install 'flowcart' and put it on the path"
+    assert found.status is Health.MISSING
+    assert "app.flowcart" in found.detail and "'flowcart'" in found.hint
 
 
 @pytest.mark.netns
@@ -109,7 +110,7 @@ def test_a_file_system_can_be_mounted_by_root(checks: list[HostCheck]) -> None:
     devices = Path("/dev/loop-control").exists()
     assert (found.status is Health.OK) == (os.geteuid() == 0 and devices), found.detail
     if os.geteuid() != 0:
-        assert "run bareline as root" in found.hint
+        assert found.hint
 
 
 def test_it_uses_little_processor_time() -> None:
@@ -121,11 +122,13 @@ def test_it_uses_little_processor_time() -> None:
 
 @pytest.mark.mpi
 def test_deep_runs_two_ranks_with_every_library(checks: list[HostCheck]) -> None:
-    shallow = {c.name for c in checks if c.group is Area.MPI and c.status is Health.OK}
+    shallow = {c.name: c.detail for c in checks if c.group is Area.MPI and c.status is Health.OK}
     if not shallow:
         pytest.skip("no MPI library with a compiler")
     deep = [c for c in examine(deep=True) if c.group is Area.MPI and c.name in shallow]
-    assert [c.detail for c in deep if "two ranks ran" not in c.detail] == []
+    assert [c.detail for c in deep if c.status is not Health.OK] == []
+    # The detail then also has the duration of the job.
+    assert [c.detail for c in deep if c.detail == shallow[c.name]] == []
 
 
 # Ill machines ------------------------------------------------------------------------------------
@@ -148,8 +151,8 @@ def test_machine_without_any_program(tmp_path: Path) -> None:
     rows = {row["name"]: row for row in json.loads(done.stdout)}
     for name in ("CMake", "nuttcp", "Open MPI", "MPICH", "namespaces", "Slurm", "SimGrid SMPI"):
         assert rows[name]["status"] == "missing", name
-        assert "install" in rows[name]["hint"], name
-    assert rows["conditions"]["detail"].startswith("cannot start 'sh'")
+        assert rows[name]["hint"], name
+    assert "'sh'" in rows["conditions"]["detail"]
     assert "clouds.yaml" in rows["OpenStack"]["detail"] + rows["OpenStack"]["hint"] or (
         "bareline[openstack]" in rows["OpenStack"]["hint"]
     )
@@ -162,7 +165,7 @@ def test_toolchains_are_counted_not_builds(tmp_path: Path, monkeypatch: pytest.M
         (tmp_path / "native" / name / "bin" / "mpibench").touch()
         (tmp_path / "native" / name / "build.json").touch()
     (found,) = look_safely(native_programs, "native programs", Area.BUILD)
-    assert found.detail == "built for 2 toolchains; last: mpibench"
+    assert "2 toolchains" in found.detail and "mpibench" in found.detail
 
 
 def test_unusable_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +204,7 @@ def test_a_failing_look_keeps_what_it_found() -> None:
     found = look_safely(look, "planted look", Area.MPI)
     assert [check.status for check in found] == [Health.OK, Health.WARN]
     assert found[1].name == "planted look"
-    assert found[1].detail == "the check itself failed: ZeroDivisionError: planted"
+    assert "ZeroDivisionError: planted" in found[1].detail
 
 
 def test_a_known_error_gives_its_hint() -> None:
@@ -214,23 +217,19 @@ def test_a_known_error_gives_its_hint() -> None:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "status", "told"),
+    ("verdict", "status", "reason"),
     [
-        (KvmVerdict(True), Health.OK, "a guest was seen to boot"),
-        (
-            KvmVerdict(False, "a guest died at once"),
-            Health.WARN,
-            "only emulated guests",
-        ),
+        (KvmVerdict(True), Health.OK, ""),
+        (KvmVerdict(False, "a guest died at once"), Health.WARN, "a guest died at once"),
     ],
 )
 def test_kvm_is_believed_when_a_guest_was_tried(
-    verdict: KvmVerdict, status: Health, told: str, monkeypatch: pytest.MonkeyPatch
+    verdict: KvmVerdict, status: Health, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(accel, "known_verdict", lambda _folder: verdict)
     (found,) = kvm()
     assert found.status is status
-    assert told in found.detail
+    assert reason in found.detail
 
 
 def test_the_kind_of_kvm_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +241,7 @@ def test_the_kind_of_kvm_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (modules / "kvm_pvm").mkdir(parents=True)
     (found,) = kvm()
     assert found.status is Health.WARN
-    assert "kvm_pvm, on which ordinary guest kernels" in found.detail
+    assert "kvm_pvm" in found.detail
     assert accel.choose_accelerator("auto", tmp_path, None) == "tcg"
     assert accel.choose_accelerator("kvm", tmp_path, None, own_kernel=True) == "kvm"
     with raises(PlatformError, "BL-PLATFORMS-589", "kvm_pvm"):
@@ -250,12 +249,13 @@ def test_the_kind_of_kvm_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with monkeypatch.context() as ordinary:
         ordinary.setattr(accel.os, "access", lambda *_: False)
         (found,) = kvm()
-    assert "kvm_pvm, on which ordinary" in found.detail
+    assert found.status is Health.WARN and "kvm_pvm" in found.detail
     assert "kernel = PATH" in found.hint and "usermod" not in found.hint
     (modules / "kvm_pvm").rename(modules / "kvm_amd")
     monkeypatch.setattr(accel, "known_verdict", lambda _folder: KvmVerdict(True))
     (found,) = kvm()
-    assert found.detail == "/dev/kvm by kvm_amd; a guest was seen to boot"
+    assert found.status is Health.OK
+    assert "/dev/kvm" in found.detail and "kvm_amd" in found.detail
 
 
 # Conditions --------------------------------------------------------------------------------------
@@ -391,12 +391,12 @@ def test_container_runtimes_are_told_one_by_one_and_those_that_are_not_here_toge
     monkeypatch.setenv("PATH", f"{tmp_path}:/nonexistent")
     bubblewrap, podman, docker, others = runtimes()
     assert (bubblewrap.name, bubblewrap.status) == ("bubblewrap", Health.WARN)
-    assert "cannot make a container here: no right" in bubblewrap.detail
+    assert "no right" in bubblewrap.detail
     assert (podman.name, podman.status) == ("Podman", Health.OK)
     assert podman.detail.startswith("4.3.1 ")
     assert docker.status is Health.WARN
-    assert docker.detail == "cannot make a container here: docker: Cannot connect to the daemon."
-    assert "start the machine's daemon" in docker.hint
+    assert docker.detail.endswith("docker: Cannot connect to the daemon.")
+    assert docker.hint
     assert "Apptainer" in others.detail and "Podman" not in others.detail
 
 

@@ -110,7 +110,7 @@ def test_a_death_behind_a_cut_table_fails_the_trial(system, message):
     cut = LATENCY.split("131072")[0]
     outcome = outcome_of(f"{cut}{message}\n").outcome
     assert isinstance(outcome, Failed)
-    assert "the job died" in outcome.reason
+    assert " ".join(message.split())[:20] in outcome.reason
 
 
 @pytest.mark.parametrize(("system", "message"), ALL)
@@ -137,4 +137,4 @@ def test_a_death_before_the_end_fails_other_formats(name):
     cut = text[: int(len(text) * 0.6)].rpartition("\n")[0]
     trials = read_text(f"{cut}\nflux-job: task(s) exited with exit code 143\n", Path("log"))
     reasons = [each.imported.outcome.reason for each in trials]
-    assert any("the job died" in reason for reason in reasons)
+    assert any("exit code 143" in reason for reason in reasons)

@@ -106,7 +106,7 @@ class Dropping(LocalPlatform):
 @pytest.mark.parametrize("layer", ["container", "filesystem", "neighbours"])
 def test_a_layer_that_is_taken_and_left_out_is_named(tmp_path, layer):
     contract = PlatformContract().test_a_layer_that_its_options_take_is_there
-    told = pytest.raises(AssertionError, match=f"Dropping takes {layer} and leaves it out")
+    told = pytest.raises(AssertionError, match=rf"Dropping.*\b{layer}\b")
     with open_bench(Dropping, tmp_path) as bench, told:
         contract(bench, layer, tmp_path)
 

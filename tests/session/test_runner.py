@@ -350,7 +350,7 @@ def test_what_a_program_may_do_becomes_a_failed_record(output, stage, words):
         ("", "BL-PROBES-464"),
         ("\x00\xff{", "BL-PROBES-464"),
         ("[1.0, 2.0]", "BL-PROBES-985"),
-        ("[NaN]", "BL-PROBES-846"),
+        ("[NaN]", "BL-PROBES-871"),
         ("7", "BL-PROBES-464"),
     ],
 )

@@ -2,8 +2,8 @@
 
 A build is a folder ``<toolchain>-<sources>``; a complete build contains a record. A process that
 uses a build has a shared lock on the record until the process ends. The modification time of the
-record is the time of the last use. A lock file next to the toolchain's object files makes processes
-that build for the same toolchain take turns.
+record is the time of the last use. Processes that build for the same toolchain take turns: they
+lock a file next to the toolchain's object files.
 """
 
 from __future__ import annotations

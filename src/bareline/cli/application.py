@@ -63,7 +63,7 @@ def profile(
         option(
             "--wait",
             "S",
-            "Longest wait for a rank in seconds (20; at the end 600).",
+            "Longest wait for a rank in s (default: 20; at the end 600).",
             min=1,
             max=1000000,
         ),

@@ -63,7 +63,9 @@ class AbOptions:
             min=1,
         ),
     ] = None
-    on: Annotated[str, option("--on", help="Where they run.", **PLATFORM)] = "bare"
+    on: Annotated[str, option("--on", help="Platform on which the commands run.", **PLATFORM)] = (
+        "bare"
+    )
     platforms: PlatformsOption = None
     metric: Annotated[
         str,
@@ -183,7 +185,7 @@ def _conditions(texts: Sequence[str]) -> list[FailCondition]:
 def _whole_condition(text: str) -> str:
     """Return a condition with its subject.
 
-    ``> 1.05`` and ``is slower`` have none; they are about the value of the commands.
+    ``> 1.05`` and ``is slower`` have no subject. The probe of the commands is added as the subject.
     """
     from bareline.study.commands import PROBE
 

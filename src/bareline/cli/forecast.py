@@ -35,8 +35,12 @@ class ForecastOptions:
             "mpirun -n N and a program; with --from: the name of the program in that run.",
         ),
     ]
-    to: Annotated[list[str], option("--to", help="Platform; repeat for more.", **PLATFORM)]
-    on: Annotated[str | None, option("--on", help="Where it is profiled.", **PLATFORM)] = None
+    to: Annotated[
+        list[str], option("--to", help="Platform to predict for; repeat for more.", **PLATFORM)
+    ]
+    on: Annotated[
+        str | None, option("--on", help="Platform on which the program is profiled.", **PLATFORM)
+    ] = None
     source: Annotated[
         Path | None,
         option(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def see_to_answers(planned: Planned) -> None:
-    """Print the claims that a run can judge, and ask the user whether to measure if they are few.
+    """Print the claims that a run can judge; if they are few, ask the user whether to measure.
 
     The user is not asked if the command line has ``--on``, ``--anyway`` or ``--yes``.
 

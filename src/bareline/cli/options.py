@@ -82,7 +82,7 @@ class RowFilter:
         ),
     ] = None
     platforms: Annotated[
-        _Names, option("--platform", help="Only rows of this platform.", **PLATFORM)
+        _Names, option("--platform", help="Show only rows of this platform.", **PLATFORM)
     ] = None
     metrics: Annotated[_Names, option("--metric", "M", "Show only rows of this metric.")] = None
     layers: Annotated[_Names, option("--layer", "LAYER", "Show only rows of this layer.")] = None
@@ -187,7 +187,9 @@ class RunOptions:
         str,
         argument("STUDY", "A built-in study or a TOML file.", autocompletion=completing.studies),
     ]
-    on: Annotated[_Names, option("--on", help="Platform; repeat for more.", **PLATFORM)] = None
+    on: Annotated[
+        _Names, option("--on", help="Platform to measure; repeat for more.", **PLATFORM)
+    ] = None
     as_: Annotated[
         _Names, option("--as", "ROLE=P", "Use platform P for a role of the study; repeat for more.")
     ] = None

@@ -186,7 +186,7 @@ class TrendLevel:
     def check(self) -> None:
         """Check that options that exclude or need each other are used correctly.
 
-        Raises UsageError: they are not.
+        Raises UsageError: an option is excluded by another option, or lacks one that it needs.
         """
         if self.since is not None and self.last is not None:
             raise UsageError(

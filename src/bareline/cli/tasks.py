@@ -99,7 +99,7 @@ def commands_of(module: str) -> Mapping[str, Any]:
 
 
 class VerbsByTask(TyperGroup):
-    """A group of all verbs whose ``--help`` has a section for each task."""
+    """The group of all verbs, with a section of ``--help`` for each task."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)

@@ -53,7 +53,7 @@ def prints(
 
     A parameter of the verb that is a dataclass becomes an option for each of its fields.
 
-    - `name`: name of the verb; if an option changes the rows, with this option.
+    - `name`: name of the verb, followed by an option if this option changes the rows.
     - `rows`: the type of the rows, with its module.
     - `alone`: whether a single row is printed instead of a list.
     - `to_file`: whether the verb also gets the option ``-o FILE``, if it does not have ``--out``.

@@ -65,7 +65,7 @@ class HostCheck:
 def judged(
     name: str, good: object, bad: str, well: str, hint: str = "", ill: Health = Health.WARN
 ) -> HostCheck:
-    """Return a check with the result OK and the text `well`, or with `ill`, `bad` and the hint.
+    """Return a check: OK with the text `well`, or the result `ill` with the text `bad` and a hint.
 
     The check is OK if `good` is true.
     """

@@ -53,7 +53,7 @@ def _checks_of(spec: PlatformSpec) -> Iterator[HostCheck]:
 
 
 def _cores(spec: PlatformSpec, looks: Sequence[NodeLook]) -> HostCheck:
-    """Check that all nodes have the same number of cores, and the number in the platform file."""
+    """Check that all nodes have equally many cores, not fewer than the platform file names."""
     by_cores: dict[int, list[str]] = {}
     for look in looks:
         by_cores.setdefault(look.cores, []).append(look.name)

@@ -113,7 +113,7 @@ def simulation() -> Iterable[HostCheck]:
 
 
 def pages() -> Iterable[HostCheck]:
-    """Check for the browser with which the report page is tested; its readers do not need it."""
+    """Check for the browser that tests of the report page use; readers do not need it."""
     path = find_browser()
     yield judged(
         "Chromium",

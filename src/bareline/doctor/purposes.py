@@ -43,8 +43,8 @@ def _status(limit: HostCheck | None) -> Health:
 def _best(need: tuple[str, ...] | Area, checks: Sequence[HostCheck]) -> HostCheck | None:
     """Return the check that decides a requirement.
 
-    If the requirement is a list of names, this is the check with the first name that has one. If it
-    is an area, this is the area's check with the best result.
+    If the requirement is a list of names, this is the check of the first name that has a check. If
+    it is an area, this is the area's check with the best result.
     """
     if isinstance(need, tuple):
         named = (check for check in checks if check.name in need)

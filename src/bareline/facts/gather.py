@@ -74,8 +74,9 @@ def parse_node(raw: str) -> Facts:
 def merge_nodes(nodes: Sequence[Facts]) -> Facts:
     """Join the facts of a platform's nodes.
 
-    A key has the value of node 0. If nodes 1 to 3 and 7 have a different value, it has the key
-    ``node[1-3,7].key``. If these nodes lack keys, ``node[1-3,7].missing`` lists them.
+    A key has the value of node 0. If, for example, nodes 1 to 3 and 7 have a different value,
+    this value has the key ``node[1-3,7].key``. If these nodes lack keys, ``node[1-3,7].missing``
+    lists the missing keys.
     ``node.heterogeneous`` shows whether nodes differ in a fact that is neither a name nor a
     counter.
     """

@@ -208,7 +208,8 @@ def _emulated(detected: str, model: str, first: Mapping[str, str]) -> bool | Non
 
     QEMU's translator has its name in the model name of its processor, and systemd-detect-virt finds
     the name through CPUID. systemd-detect-virt also prints "qemu" for a KVM guest that hides its
-    hypervisor, but the processor of such a guest does not show the flag ``hypervisor``.
+    hypervisor, but the processor of such a guest does not show the flag ``hypervisor``, which an
+    emulated processor shows.
     """
     flags = first.get("flags", "").split()
     if "TCG" in model or (detected == "qemu" and "hypervisor" in flags):

@@ -106,7 +106,7 @@ class _Named(JsonModel):
 
 
 class _Job(_Named):
-    """A job; fio always prints all three directions, so that a missing direction is an error."""
+    """A job; fio always prints read, write and trim, so that it is an error if one is missing."""
 
     error: int
     read: _Way
@@ -195,7 +195,10 @@ def _options(given: Mapping[str, Any]) -> dict[str, Scalar]:
 
 
 def _metrics(parts: Sequence[_Way], left_out: list[Omission]) -> dict[str, Metric]:
-    """Return the metrics of jobs; latencies are left out if a job has none or wrong ones."""
+    """Return the metrics of jobs.
+
+    The latency metrics are left out if the latencies of a job are missing or wrong.
+    """
     wrong = next((reason for part in parts if (reason := _wrong_latency(part))), None)
     if wrong is None:
         return dict(METRICS)
@@ -345,7 +348,7 @@ def _state_of(document: str) -> _State | None:
 
 
 def _started(text: str) -> datetime | None:
-    """Return the time at which fio printed the output, after the jobs had ended."""
+    """Return the date of the launch: the time at which fio printed the output, after the jobs."""
     match = _STAMP.search(text)
     return datetime.fromtimestamp(int(match[1]), UTC) if match else None
 

@@ -227,7 +227,7 @@ def _world(values: Mapping[str, str]) -> int:
 
 
 def _starts(text: str) -> Sequence[int]:
-    """Return the offsets of the heads of outputs; without any head, of the summaries."""
+    """Return the offsets of the outputs: of their heads or, without heads, of their summaries."""
     heads = [match.start() for match in HEAD.finditer(text)]
     return heads or [match.start() for match in _SUMMARY_BEGIN.finditer(text)]
 

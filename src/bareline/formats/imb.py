@@ -179,7 +179,7 @@ def _parts(text: str) -> list[_Part]:
 
 
 def _check_end(text: str, last: _Part) -> None:
-    """Record in the last section an error with which the launch ended."""
+    """If the launch ended with an error, record this error in its last section."""
     try:
         check_last_line(text)
         if END in text:  # the launch ended; another one may have died
@@ -246,9 +246,9 @@ def _year(text: str) -> int:
 def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended: bool) -> str:
     """Return the error in the sequence of sections, or "".
 
-    Every section has the same total of running and waiting processes. Benchmarks are in the order
-    of the list. The number of processes doubles from section to section of a benchmark, until all
-    processes run.
+    In a sequence without error, every section has the same total of running and waiting processes,
+    and the benchmarks are in the order of the list. The number of processes doubles from section to
+    section of a benchmark, until all processes run.
     """
     worlds = {part.ranks + part.idle for part in parts if part.ranks}
     if len(worlds) > 1:

@@ -262,9 +262,10 @@ def _message_factors(name: str, timed: str | None) -> tuple[float, ...]:
 def _contradictions(
     table: PrintedTable, timed: str | None, mega: float, factor: float
 ) -> list[int]:
-    """Return the indices of rows with a contradiction between size, bandwidth and a third value.
+    """Return the indices of rows in which size, bandwidth and a third value contradict each other.
 
-    - `timed`: the column of the third value, a time; None for the column of the message rate.
+    - `timed`: the column of a time, which is the third value. With None, the third value is the
+      message rate.
     """
     sizes = table.integers("#bytes")
     rates = table.column("Mbytes/sec")

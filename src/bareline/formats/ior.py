@@ -75,7 +75,7 @@ _METRICS: Mapping[str, Metric] = {
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Return the trials of every test of a launch; after the last test, IOR prints a summary."""
+    """Return the trials of every test of a launch."""
     tests = split_before(_TEST, text)
     if len(tests) > 1 and not _TEST.search(tests[0]):
         tests[:2] = [tests[0] + tests[1]]

@@ -43,7 +43,8 @@ class _Sum(JsonModel):
     def check(self, subject: str) -> float:
         """Return the rate in bit/s until the receiver's last byte.
 
-        The rate must agree with the key "end". The time in "seconds" is shorter.
+        The rate must agree with the time in the key "end". The key "seconds" is not used, because
+        its time is shorter than the time in "end".
         """
         check_quotient(self.bits_per_second, 8 * self.bytes, self.end, subject)
         return self.bits_per_second

@@ -2,8 +2,9 @@
 
 Two launches can have the same text, for example if a program prints only one number of two digits.
 If the text contains a start, a cookie or random addresses, two outputs with this text are of one
-launch. Otherwise, the files of the outputs decide. If the files do not decide either, both outputs
-are kept, with a caveat.
+launch. Otherwise, two outputs that one file contains are of two launches, and an output that is
+read again from its file is of the same launch. If the outputs are in different files, both are
+kept, with a caveat.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class LaunchMark:
     def sameness(self, marks: Iterable[LaunchMark]) -> Sameness:
         """Return whether this launch is one of the known launches with the same text.
 
-        Outputs with the same text in one file are never copies of each other.
+        Without an `identity`, outputs with the same text in one file are of different launches.
         """
         others = list(marks)
         if not others:

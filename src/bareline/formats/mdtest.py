@@ -164,7 +164,8 @@ def _summary_rows(text: str) -> Iterator[tuple[int, str]]:
 def _row(line: str) -> tuple[str, float | None]:
     """Return operation and mean rate of a row; the rate is None if the row contains "NA".
 
-    With one iteration, mdtest 3.3 and later prints maximum, minimum and spread over the tasks.
+    With one iteration, the maximum, minimum and spread of mdtest 3.3 and later are over the tasks
+    instead of over the iterations.
     """
     match = _ROW.match(line)
     if match is None:

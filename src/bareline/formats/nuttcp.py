@@ -101,7 +101,7 @@ def _values(fields: Mapping[str, str]) -> dict[str, float]:
         raise ParseError("rate, amount and time contradict each other")
     if "data_loss" in values:
         if "drop" not in values or not values.get("pkt"):
-            raise ParseError("the result does not contain the numbers of dropped and sent packets")
+            raise ParseError("the result lacks the number of dropped or of sent packets")
         if abs(values["data_loss"] - 100 * values["drop"] / values["pkt"]) > 0.01:
             raise ParseError("dropped, sent and lost packets contradict each other")
     return values

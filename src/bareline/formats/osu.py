@@ -244,7 +244,7 @@ def _is_measured(title: str) -> bool:
 
 
 def _derived_datatype(table: PrintedTable) -> dict[str, Scalar]:
-    """Return the parameter of a derived data type: the part of the largest message that is sent."""
+    """Return the parameter of a derived data type: for the largest message, sent and whole size."""
     if "TransmitSize" not in table.titles or "Size" not in table.titles:
         return {}
     return {"derived_datatype": f"{table.column('TransmitSize')[-1]}/{table.column('Size')[-1]}"}

@@ -172,7 +172,7 @@ def _identity(text: str) -> str:
 
 
 def _column(title: str, titles: Sequence[str]) -> Column:
-    """Return a column's metric; a mean without a median is a separate main metric.
+    """Return the metric of a column; without a median, the mean is the main metric.
 
     In a test of fixed duration, perftest prints only the mean latency.
     """

@@ -51,7 +51,9 @@ _HEADLINES = ("latency", "bandwidth", "latency_mean")
 
 
 def metrics_of(columns: Sequence[Column], missing: str) -> dict[str, Metric]:
-    """Return the metrics of a table's columns; latency is first, or bandwidth without a latency.
+    """Return the metrics of a table's columns.
+
+    The latency is first; if the table has no latency, the bandwidth is first.
 
     Raises ParseError: there is neither a latency nor a bandwidth, or a metric twice.
     """

@@ -288,7 +288,7 @@ def _logged_figure(row: Mapping[str, str], name: str) -> PerformanceVariable:
 
 
 def _started(text: str) -> datetime | None:
-    """Return the end of a case in a log, or the start of the session in a report."""
+    """Return the date of a case: its end or, if the report has no end, the start of the session."""
     if match := _TIME.search(text):
         time: Any = match[1]
     else:

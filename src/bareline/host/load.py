@@ -170,7 +170,9 @@ def busy_cores(since: LoadReading | None) -> float:
 
 
 def wait_until_quiet(most_s: float, tell: Callable[[float], None]) -> float:
-    """Wait until the machine was quiet for some seconds; return 0, or the cores still in use.
+    """Wait at most `most_s` until the machine was quiet for some seconds.
+
+    Return 0, or the number of cores still in use if the time is over.
 
     - `tell`: called about every ten seconds with the number of cores in use by other programs.
     """

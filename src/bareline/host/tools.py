@@ -23,12 +23,12 @@ class Tool:
     - `name`: name of the program on the path; empty for packages without a program.
     - `debian`: Debian and Ubuntu packages of the program.
     - `fedora`: packages of Fedora and similar distributions; empty if none is known.
-    - `setup`: whether the installation script installs the program: "needed" (always), "optional"
-      (if the user asks for it), or "" (never).
+    - `setup`: the case in which the installation script installs the program: "needed" (always),
+      "optional" (depends on the script's argument), "cloud" (for ``make cloud``), or "" (never).
     - `version`: option that prints the version; empty if there is none.
     - `purpose`: the program's purpose, for people.
     - `part`: the part of bareline that needs the program, such as a platform type or the build;
-      empty for a probe.
+      empty for a program that only a probe needs.
     """
 
     name: str

@@ -136,8 +136,8 @@ class Platform(ABC, Generic[O_co]):
     - `cases_per_turn`: the number of cases that run on the platform before another platform has its
       turn. The number is above 1 if a change of platform takes seconds.
     - `exact`: a trial gives the same values whenever it is repeated, so each case runs once.
-    - `borrows`: a batch system or a cloud chooses the nodes, so a change of node names is not a
-      difference.
+    - `borrows`: a batch system or a cloud chooses the nodes, so node names are not compared
+      between the sessions of a run.
     - `here`: trials run on this machine, whose other programs disturb the trials.
     """
 
@@ -181,7 +181,7 @@ class Platform(ABC, Generic[O_co]):
 
     @contextmanager
     def starting(self, layout: Layout) -> Iterator[None]:
-        """Check that the platform has enough nodes and can be acquired; run the context.
+        """Check that the platform has enough nodes and can be acquired, then enter the context.
 
         The name of the platform is added to an error that is raised inside the context.
         """
@@ -245,8 +245,8 @@ class Platform(ABC, Generic[O_co]):
     def build_ahead(cls, spec: PlatformSpec[O_co], cache: Path) -> str:
         """Build the nodes' programs here, on this machine, before nodes are reserved.
 
-        No reserved and paid node then waits for the build. Return a sentence if the nodes will
-        build the programs themselves, and "" in all other cases.
+        Reserved nodes, which may cost money, then need not wait for the build. Return
+        a sentence if the nodes will build the programs themselves, and "" in all other cases.
         """
         return ""
 

@@ -69,7 +69,7 @@ class NullAllocation(Allocation):
         self._boot = float(draw("lognormal", spread, self._generator("boot"), 1)[0])
 
     def _generator(self, purpose: object) -> np.random.Generator:
-        """Return the random generator of a trial, given its number, or of another named draw."""
+        """Return the random generator for a trial's number, or for the name of another draw."""
         key = f"{self._name}:{self._options.seed}:{purpose}"
         digest = hashlib.sha256(key.encode()).digest()
         return np.random.default_rng(int.from_bytes(digest[:8], "big"))

@@ -45,7 +45,7 @@ class _Processor(_Part):
 
 
 class _Environment(_Part):
-    """Modules and variables of an environment; the key of variables changed with ReFrame 4."""
+    """Modules and variables of an environment; ReFrame 4 renamed `variables` to `env_vars`."""
 
     name: str = ""
     modules: _Few[str | dict[str, Any]] = Field(default_factory=list)
@@ -101,7 +101,7 @@ def _add_partition(
     partition: _Partition,
     environments: Mapping[str, _Environment],
 ) -> None:
-    """Add a platform for each environment of a partition; one platform without environments."""
+    """Add a platform for each environment of a partition, or one if it has no environments."""
     for environ in partition.environs or [""]:
         title = f"{name}+{environ}" if environ else name
         notes = []

@@ -192,7 +192,7 @@ def name_of(by_name: Mapping[str, dict[str, Application]], text: str) -> str:
 
 
 def _names_by_command(by_name: Mapping[str, dict[str, Application]], command: str) -> list[str]:
-    """Return the names of the applications that have a command line on some platform."""
+    """Return the names of the applications that were started with this command line."""
     names = []
     for name, by_platform in by_name.items():
         if command in map(_command_of, by_platform.values()):
@@ -215,7 +215,7 @@ def _places(records: Records) -> str:
 def usable(
     records: Records, name: str, on: Mapping[str, Application], platforms: Sequence[str]
 ) -> list[Application]:
-    """Return an application on each of some platforms.
+    """Return the application for each of `platforms`, in their order.
 
     - `on`: the application by platform.
 

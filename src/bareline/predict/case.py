@@ -63,9 +63,9 @@ class PredictionCase:
     def drawn(self) -> float:
         """The part of the interval's half-width, in ln(time), that the measured curves cause.
 
-        The launches of the curves of both platforms are drawn at random many times. The difference
-        model computes the time for each draw, because it is about as sensitive as a replay and
-        takes a thousandth of the time.
+        The launches of the curves of both platforms are drawn at random many times. The time for
+        each draw is computed by the difference model, without a replay. This model is about as
+        sensitive as a replay, and takes a thousandth of the time.
         """
         if min(self.a.n, self.b.n) < 2:
             return 0.0
@@ -77,8 +77,8 @@ class PredictionCase:
         """The half-width, in ln(time), of predictions that each use one launch of the curves.
 
         TCP between hosts has two speeds, which differ by launch. A run has one of these speeds, and
-        more launches of the curves do not make its speed more certain. A block that is slow on both
-        platforms has no effect.
+        more launches of the curves do not make its speed more certain. The launches of one block on
+        A and B are used together, so that a block that is slow on both has no effect.
         """
         launches = min(self.a.n, self.b.n, _DRAWS)
         if launches < 2:
@@ -92,7 +92,11 @@ class PredictionCase:
 
     @cached_property
     def change(self) -> float:
-        """The sum of the absolute changes of the time by each single input, in ln(time)."""
+        """The sum of the absolute changes of the time by each input, in ln(time).
+
+        An input is a group of costs, e.g. latency or computing. Its change is the change of the
+        time if only this input is replaced by the input of B.
+        """
         a, b = self.costs(self.compute.hi)
         changes = [delta(self.base.profile, a, mixed(a, b, {name})) for name in INPUTS]
         return math.log1p(sum(map(abs, changes)) / self.base.wall_s)
@@ -113,8 +117,8 @@ class PredictionCase:
         """The half-width, in ln(time), of single launches of the application, or of the curves.
 
         The larger half-width is used, because the base may have one speed and the other platform
-        two. If the application has too few launches, the half-width of other programs is used for
-        it.
+        two. If the application has too few launches, the half-width of the launches of other
+        programs replaces its half-width.
         """
         repeats = UNREPEATED if self.repeats is None else self.repeats
         return max(self.speeds, repeats)
@@ -144,8 +148,8 @@ def _log_width(drawn: Iterable[PredictionCase]) -> float:
 def drawn_case(case: PredictionCase, rng: np.random.Generator) -> PredictionCase:
     """Return the case with the curves of randomly drawn launches.
 
-    The same blocks are drawn on both platforms, so that noise which both platforms had in a block
-    has no effect.
+    A block is a round of launches, one on each platform. The same blocks are drawn on both
+    platforms, so that noise which both platforms had in a block has no effect.
     """
     seed = int(rng.integers(2**63))
     a = case.a.resampled(np.random.default_rng(seed))
@@ -156,7 +160,8 @@ def drawn_case(case: PredictionCase, rng: np.random.Generator) -> PredictionCase
 def time_by(case: PredictionCase, model: str, form: Form, factor: float) -> float:
     """Return the time on B that a model predicts, in s.
 
-    - `form`: how the change of a replay is applied to the measured time.
+    - `form`: how the change from the replay on A to the replay on B is applied to the measured time
+      on A.
     - `factor`: the factor of computing time from A to B.
     """
     base = case.base

@@ -23,7 +23,7 @@ DEVIATIONS = NormalDist().inv_cdf(ENDS[1])
 
 
 def half_width(values: npt.NDArray[np.float64] | list[float]) -> float:
-    """Return half of the range that contains the middle `LEVEL` of the values, in their unit."""
+    """Return half of the range that contains the middle 95 % (`LEVEL`) of the values."""
     low, high = np.quantile(values, ENDS)
     return float(high - low) / 2
 
@@ -35,7 +35,7 @@ class ModelError:
     The error grows with the change that the model predicts: if every call costs the same on both
     platforms, no call can get a wrong time.
 
-    - `per_change`: half-width per ln of changed time.
+    - `per_change`: half-width divided by the predicted change, both in ln(time).
     - `largest`: limit of the half-width.
     """
 
@@ -43,7 +43,7 @@ class ModelError:
     largest: float
 
     def of(self, change: float) -> float:
-        """Return the half-width for calls whose changes add up to `change`, in ln."""
+        """Return the half-width for changes of calls that add up to `change`, both in ln(time)."""
         return min(self.largest, self.per_change * change)
 
 

@@ -45,14 +45,15 @@ class Prediction:
     """``predict``: the expected time of an application on a platform.
 
     - `base`, `platform`: the platform of the profile, and the platform of the predicted time.
-    - `base_s`: median time on the base by the application's own clock. For a profile without
-      records, it is the time from ``MPI_Init`` to ``MPI_Finalize`` of the slowest rank.
+    - `base_s`: median time on the base by the application's own clock. If this clock is unknown, it
+      is the time from ``MPI_Init`` to ``MPI_Finalize`` of the slowest rank.
     - `time_s`, `lo_s`, `hi_s`: predicted time with its interval; `time_s` is null if only bounds
       are known.
     - `reproduced`: the replayed time on the base divided by the measured time; null without a
       replay.
-    - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: the differences
-      of single launches, the uncertainty of the measured curves, and the model's error.
+    - `launches`: the part of the interval's half-width from differences of launches, in ln.
+    - `ladder`: the part from the uncertainty of the measured curves, in ln.
+    - `residual`: the part from the model's error, in ln.
     - `repeats`: the half-width of the application's launches on the base, in ln. An interval for
       single launches is at least as wide. It is null if there are fewer than three launches.
     - `compute`, `compute_lo`, `compute_hi`: the factor of computing time, and its bounds.
@@ -169,8 +170,8 @@ def _over(time_s: float | None, base_s: float) -> float | None:
 def _residual(case: PredictionCase, choice: _Choice) -> float:
     """Return the model's error in ln(time).
 
-    It combines the error for programs that were not used to build the model, and for a replay the
-    error on the base of this program.
+    It is the error of the model for programs that were not used to build it. For a replay, it is
+    combined with the error of this program's replay on the base.
     """
     unseen = MODEL_ERRORS[choice.model].of(case.change)
     if choice.model == "delta" or choice.reproduced is None:
@@ -179,7 +180,11 @@ def _residual(case: PredictionCase, choice: _Choice) -> float:
 
 
 def _hides_latency(case: PredictionCase, time_s: float) -> bool:
-    """Whether messages take so much time that a trace is needed to see their overlap."""
+    """Whether a trace is needed, because overlapping messages may affect the predicted time.
+
+    This is assumed if messages take much of the time, or if the predicted time differs much from
+    the time on the base.
+    """
     moved = abs(math.log(time_s / case.base.time_s))
     return moved > _MOVED or message_share(case.base.profile) > _MESSAGES
 

@@ -85,9 +85,9 @@ def _check_place(profile: Profile, base: PlatformCurves) -> None:
         raise AnalysisError(
             f"the profile is not of {base.platform}: it was made {' and '.join(unlike)}",
             where=str(profile.path),
-            hint="give the platform of the profile as --base, and its MPI benchmarks (the ladder) "
-            f'as --from RUN; or set `profile = "once"` in the [[measure]] of the program, and '
-            f"measure the program on {base.platform}",
+            hint="give the platform of the profile as --base, and the run with the MPI benchmarks "
+            f"of that platform as --from; or measure the program on {base.platform} with "
+            '`profile = "once"` in its [[measure]]',
         )
 
 

@@ -127,7 +127,7 @@ def explain_loss(
 ) -> LossSplit:
     """Return the shares of an application's measured loss.
 
-    - `paired`: whether the times at the same index on A and B are of the same block.
+    - `paired`: whether times at the same index are of one block (a launch on A and one on B).
 
     Raises AnalysisError: the loss is within noise, or the replay does not reproduce the time on A.
     """
@@ -216,8 +216,8 @@ def _medians(values: _Array, rng: np.random.Generator) -> _Array:
 def _values(case: PredictionCase, factor: float, a_s: float) -> dict[Input, float]:
     """Return the cost of each input, in s.
 
-    Together with the time on A, the costs are the predicted time. They are scaled from the profiled
-    launch to the median launch.
+    The predicted time is the time on A plus the costs of all inputs. The costs are scaled from the
+    profiled launch to the median launch.
     """
     base = case.base
     trace = base.trace
@@ -246,7 +246,7 @@ def _share(name: str, value: float, width: float, loss: float) -> InputShare:
 
 
 def _differing(a: Costs, b: Costs) -> list[Input]:
-    """Return the inputs that differ between A and B; equal inputs would double the replays."""
+    """Return the inputs that differ; each further input doubles the number of replays."""
     on_a = a.ladder
     on_b = b.ladder
     shares_cores = bool(on_a.cores or on_b.cores)

@@ -29,7 +29,7 @@ KERNEL_METRICS: Mapping[str, Metric] = {
 
 
 def squarest(ranks: int) -> tuple[int, int]:
-    """Return the two most equal factors of a number of ranks, the smaller one first."""
+    """Return two factors of a number of ranks that differ least, the smaller one first."""
     width = next(n for n in range(math.isqrt(ranks), 0, -1) if ranks % n == 0)
     return width, ranks // width
 
@@ -91,7 +91,10 @@ class Kernel(Probe[Any]):
         )
 
     def check_header(self, params: Any, header: Mapping[str, Any]) -> None:
-        """Check that an output is of the requested problem, or raise ParseError."""
+        """Check that an output is of the requested problem.
+
+        Raises ParseError: the output is of another problem.
+        """
         reported = header.get("class")
         if reported != params.problem_class:
             raise ParseError(f"the output is of class {reported} instead of {params.problem_class}")
@@ -101,7 +104,7 @@ class Kernel(Probe[Any]):
         return {}
 
     def samples(self, params: Any, point: MeasuredPoint) -> list[Sample]:
-        """Return the samples of the point in a complete output.
+        """Return the samples of the only point of an output.
 
         Raises ParseError: the point's numbers contradict each other or the parameters.
         """

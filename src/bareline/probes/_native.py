@@ -41,7 +41,10 @@ def native(program: str, *words: str, mpi: bool = False, storage_bytes: int = 0)
 
 
 def options(params: object, *names: str) -> tuple[str, ...]:
-    """Return parameters as a program's options; ``budget_s`` becomes ``--budget``, without unit."""
+    """Return parameters as a program's options.
+
+    An option is named without the unit of its parameter: ``budget_s`` becomes ``--budget``.
+    """
     words: list[str] = []
     for name in names:
         value = getattr(params, name)

@@ -1,9 +1,10 @@
 """The placement of a job's ranks, the transport of messages, and the MPI library: ``mpiplace``.
 
 ``mpiplace`` is not a probe, because it measures nothing. It is launched in addition to the trials,
-so that libraries can print their choices without slowing down a trial. The patterns of these lines
-were written from outputs of Open MPI 4.1, MPICH 4.0 and UCX 1.13. Only the pattern of libfabric's
-providers, which MPICH and Intel MPI print, was written from the documentation.
+so that libraries can print their choices without slowing down a trial. The patterns of the lines
+that libraries print were written from outputs of Open MPI 4.1, MPICH 4.0 and UCX 1.13. Only the
+pattern of libfabric's providers, which MPICH and Intel MPI print, was written from the
+documentation.
 """
 
 from __future__ import annotations

@@ -90,7 +90,9 @@ class Probe(ABC, Generic[P]):
 
     @abstractmethod
     def parse(self, params: P, output: Output) -> ProbeReading | Iterable[Sample]:
-        """Return the values in the output of a successful launch; pure, called once per output.
+        """Return the values in the output of a successful launch.
+
+        The method is a pure function and is called once for each output.
 
         A probe that was written for bareline 0.3 returns samples without a `ProbeReading`. In this
         case, its methods `caveats`, `facts` and `arrays` are also called.
@@ -113,7 +115,7 @@ class Probe(ABC, Generic[P]):
     def delivers(self, params: P) -> Mapping[str, Metric]:
         """Return the metrics without which a trial with these parameters has failed.
 
-        By default, these are all metrics; with some options a program prints fewer.
+        By default, these are all metrics. With some options, a program prints fewer metrics.
         """
         return self.metrics
 
@@ -135,7 +137,7 @@ class Probe(ABC, Generic[P]):
         return next(iter(self.metrics))
 
     def make_params(self, given: Mapping[str, Scalar], *, where: str | None = None) -> P:
-        """Return a study's parameters as this probe's checked parameters.
+        """Check the parameters that a study sets, and return them as an instance of `params`.
 
         Raises ProbeError: a parameter is unknown, of the wrong type or out of range.
         """

@@ -77,7 +77,7 @@ def call_rows(rank_slice: Slice, sheets: Sequence[Sheet], names: CallNames) -> p
 
 
 def _packed(rows: Records, low_bit: int, bits: int) -> Integers:
-    """Return `bits` bits of each row's key from `low_bit` on, packed as in native/pmpi/table.h."""
+    """Return `bits` bits from `low_bit` on of each row's key (see native/pmpi/table.h)."""
     mask = np.uint64((1 << bits) - 1)
     shifted = rows["what"] >> np.uint64(low_bit)
     return (shifted & mask).astype(np.int64)

@@ -134,7 +134,7 @@ def _sizeless(stream: CallStream, kinds: tuple[str, ...]) -> CallStream:
 
 
 def _cuts(trace: Trace) -> Cuts:
-    """Return the cuts after the first collective of all ranks from which all ranks repeat.
+    """Return the cuts, after the first collective of all ranks at which every rank repeats.
 
     `Cuts.repeats` does not depend on where a period begins. A cut after a collective in the middle
     of periods loses the beginning of the first period and the end of the last period.
@@ -235,7 +235,10 @@ def _lags(numbers: npt.NDArray[np.int32]) -> list[int]:
 
 
 def _likeliest(numbers: npt.NDArray[np.int32]) -> list[int]:
-    """Return the distances at which most calls of the whole sequence are equal."""
+    """Return the distances at which the largest shares of all calls recur.
+
+    A call recurs at the distance d if the call d calls later is equal.
+    """
     count = len(numbers)
     if count < 4:
         return []

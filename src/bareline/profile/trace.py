@@ -60,7 +60,8 @@ class CallStream:
 
     - `shape`: for each record, the index of its shape in `shapes`.
     - `compute_s`: time before each call, without the time in which the rank had no core.
-    - `lost`: the number of calls that did not fit; all calls before them are complete.
+    - `lost`: the number of calls that did not fit into the trace; all calls before them are
+      complete.
     """
 
     rank: int

@@ -38,8 +38,8 @@ class ClaimCheck(_Table):
     - `within`: for "equal", the largest ratio that counts as equal.
     - `degree`: the ratio that words such as "much", "clearly" or "by far" mean, if the document
       prints no figure.
-    - `ties`: whether equality confirms the claim, as for "fastest": no other platform is certainly
-      faster.
+    - `ties`: whether equality also confirms the claim. For example, the "fastest" platform may be
+      as fast as another platform.
     - `printed`: ids of the results that print the figure; for ``trials`` the id of the listed
       trials.
     - `printed_first`: ids of the results that print the first figure of ``grows``, ``rise`` or
@@ -106,7 +106,7 @@ class PublishedFinding(_Table):
     """A ``[[finding]]``: a claim of the document, in bareline's words.
 
     - `claim`: a short form of the statement for a table; empty if the statement is short enough.
-    - `checks`: comparisons with a run. The first comparison whose values the run has decides.
+    - `checks`: comparisons with a run. The first one for which the run has values is decisive.
     - `unmeasured`: the reason why no probe can decide the claim. Either `checks` or `unmeasured` is
       given.
     """

@@ -143,7 +143,7 @@ class PublishedPlatform(_Placed):
 
 
 class Likewise(_Table):
-    """A ``[[benchmark.also]]``: another probe that measures the same benchmark if run with `at`."""
+    """A ``[[benchmark.also]]``: another probe of the benchmark, under the conditions `at`."""
 
     probe: str
     metrics: dict[str, str]

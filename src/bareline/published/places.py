@@ -11,7 +11,7 @@ _ON_ONE_NODE = {"intra_node": True, "inter_node": False}
 
 
 def holds_at(conditions: Mapping[str, Condition], place: Place) -> bool:
-    """Whether a place meets all conditions; a condition on an unknown value is not met."""
+    """Whether a measured case meets all conditions; unknown values do not meet a condition."""
     coordinates = place.coordinates | {"nodes": place.ran_on}
     for name, condition in conditions.items():
         if name == "placement":

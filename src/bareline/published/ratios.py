@@ -297,7 +297,7 @@ def _computed_ratio(
 
 
 def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
-    """Return all ratios of two platforms in a publication, one copy for each of their probes."""
+    """Return all ratios of two platforms in a publication, once for each probe that measures it."""
     ratios = [*printed_ratios(study), *computed_ratios(study)]
     of_other_probes: list[PublishedRatio] = []
     for ratio in ratios:

@@ -78,8 +78,8 @@ class Table:
     - `groups`: rows of heads above the columns, from the second column on. Each head has its words
       and the number of columns that it covers.
     - `label`: a description of the table for readers who cannot see it.
-    - `whole`: whether a narrow terminal also prints a single table. Without it, the columns may be
-      divided into several tables.
+    - `whole`: whether the table is never divided. Otherwise a narrow terminal prints its columns in
+      several tables.
     """
 
     columns: tuple[Column, ...]
@@ -239,7 +239,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A line without space between it and its neighbours; an empty line separates them.
+    """A line without space before and after it; a remark with an empty text makes space.
 
     - `lead`: words in bold before the line.
     - `unbroken`: whether a terminal never breaks the line.
@@ -271,7 +271,7 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Blocks under a heading: a section that the contents list, or a part of such a section.
+    """Blocks under a heading: a section in the table of contents, or a part of such a section.
 
     A part about a `probe` is shown when the reader chooses that probe in the strip of its layer;
     the part marked `first` is shown before a reader chooses a probe.

@@ -113,7 +113,7 @@ class Allocations:
                 stack.callback(self._end, name)
 
     def remember(self, records: Mapping[int, Record]) -> None:
-        """Count the boots of each platform on from the last boot in earlier sessions of the run."""
+        """Read from the records of earlier sessions how often each platform has booted."""
         for record in records.values():
             name = record.trial.platform
             self._boots[name] = max(self._boots.get(name, 0), record.boot or 0)
@@ -121,7 +121,10 @@ class Allocations:
     # In use ------------------------------------------------------------------------------------
 
     def ready(self, trial: Trial) -> Allocation | Failed:
-        """Start the platform of a trial, suspend other platforms; return it or its failure."""
+        """Start a trial's platform and suspend the other platforms.
+
+        Return the allocation of the started platform, or the failure of its start.
+        """
         name = trial.platform
         epoch = self._epoch(name, trial.block)
         if name in self._current and self._must_end(name, epoch):
@@ -142,8 +145,8 @@ class Allocations:
     def _must_end(self, name: str, epoch: int) -> bool:
         """Whether a platform must be started again.
 
-        It must if it is broken, if its blocks per boot are used up (a new epoch), or if its start
-        failed and the pause before the next try is over.
+        The reasons are: the platform is broken; the number of its blocks per boot is used up (a new
+        epoch begins); or its start failed, and the pause before the next try is over.
         """
         if self._epochs.get(name) != epoch:
             return True
@@ -309,7 +312,10 @@ class Allocations:
             self.note(name, text, seconds)
 
     def _waits(self, name: str) -> bool:
-        """Whether trials wait up to `queue_s` for a platform: it is the only one of the run."""
+        """Whether trials wait up to `queue_s` for this platform.
+
+        They wait if the platform is the only one of the run, and its options include `queue_s`.
+        """
         return len(self._specs) == 1 and hasattr(self._specs[name].options, "queue_s")
 
     def _pauses_s(self, name: str, started: float) -> Iterator[float]:
@@ -383,5 +389,5 @@ class Allocations:
 
 
 def _later_s(tries: int) -> float:
-    """Return the pause in s before a platform is tried again; `tries` pauses came before it."""
+    """Return the pause in s before a platform is tried again, after `tries` earlier pauses."""
     return min(_LATER_S * 2.0**tries, _LONGEST_S)

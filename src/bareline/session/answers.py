@@ -120,8 +120,8 @@ class Answers:
 class Foresight:
     """The forecast of the claims that runs of a study can judge.
 
-    - `whole`: the study at its own size.
-    - `judge`: returns the numbers of the claims that rows can judge.
+    - `whole`: the study at its full size, without ``--scale``.
+    - `judge`: returns the claims that rows can judge; each claim is given by its number.
     - `metrics`: the metrics that the claims concern.
     """
 
@@ -133,7 +133,7 @@ class Foresight:
     def answers(self, study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> Answers:
         """Return how many claims a run judges, the claims lost by obstacle, and other forms.
 
-        - `study`: `whole` with platforms for its roles, at a scale or at its own size.
+        - `study`: `whole` with platforms for its roles, at its full size or at a scale.
         """
         ideal = self._ideal(self.whole, study.roles)
         expected = list(expected_rows(study, platforms, baseline, self.metrics))
@@ -150,7 +150,7 @@ class Foresight:
     def _steps(
         self, study: Study, expected: Sequence[ExpectedRow], baseline: str
     ) -> Iterator[tuple[ClaimObstacle, frozenset[int]]]:
-        """Yield each obstacle, with the claims that are judged despite it and all earlier ones."""
+        """Yield each obstacle, with the claims that are judged despite it and earlier obstacles."""
         sized = self._at(study.scale)
         if study.scale is not None:
             yield ClaimObstacle.SCALE, self._ideal(sized, study.roles)
@@ -194,7 +194,10 @@ class Foresight:
     def _scaled_forms(
         self, study: Study, platforms: Sequence[PlatformSpec], baseline: str
     ) -> Iterator[StudyForm | None]:
-        """Yield the other scales of the study with the same roles, if a role has a platform."""
+        """Yield the study at its other scales, with the same platform for each role.
+
+        Yield nothing if no role has a platform.
+        """
         if not any(role.platform for role in study.roles.values()):
             return
         given = [f"{name}={role.platform or ''}" for name, role in study.roles.items()]
@@ -206,7 +209,11 @@ class Foresight:
                 yield self._form(words, cast, platforms, baseline)
 
     def _simulated_form(self) -> StudyForm | None:
-        """Return the simulated study; None if there is none or a role of it has no platform."""
+        """Return the simulated form of the study.
+
+        The result is None if the study has no simulated form, or if a role of that form has no
+        platform.
+        """
         name = self.whole.name + _SIMULATED
         if name not in study_names():
             return None

@@ -1,7 +1,8 @@
 """Batch systems: the commands that submit, query and cancel a job.
 
-Each batch system is used through its own commands. A job is a script without directives. Its
-requests are on the command line, where no text needs quoting twice.
+Each batch system is used through its own commands. A job is a script without directives such as
+``#PBS``. Options of the submitting command request nodes and time, so that no text must be quoted
+twice.
 
 References
 ----------

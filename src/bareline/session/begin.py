@@ -1,4 +1,4 @@
-"""Start or continue a run: from names on the command line to a runner."""
+"""Begin a run: find its platforms and baseline, assign roles, and create its directory."""
 
 from __future__ import annotations
 
@@ -100,9 +100,13 @@ def _without_platforms(
     *,
     anyway: bool,
 ) -> tuple[Study, list[str]]:
-    """Refuse a study whose roles all have no platform, unless `anyway`; otherwise return it.
+    """Return a study in which some roles have no platform, with a line for each such role.
 
-    Parameters and result are the same as in `cast_study`.
+    - `lacking`: by role, why its default platform cannot be used.
+    - `loaded`: the platforms by name.
+    - `anyway`: return the study even if fewer than two roles have a platform.
+
+    Raises UsageError: fewer than two roles have a platform, so that nothing would be compared.
     """
     left = _open_roles(study)
     if _compares_nothing(study) and not anyway:
@@ -141,7 +145,9 @@ def _left_line(name: str, lacking: Mapping[str, Availability]) -> str:
 
 
 def without_emulated(study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> Study:
-    """Return a study that measures only networks and files on platforms with emulated processors.
+    """Return a study without computations on platforms with emulated processors.
+
+    On these platforms the study measures only networks and files.
 
     Computations on emulated processors are not compared and take minutes. The study is unchanged if
     it has no publication, or if the baseline itself is emulated.
@@ -276,7 +282,8 @@ def seed_of(study: Study, given: int | None) -> int:
 def cases_per_turn(study: Study, platforms: Sequence[PlatformSpec]) -> int:
     """Return how many cases a platform runs before the next platform takes its turn.
 
-    The number comes from the study, or else is the largest number among the types of platforms.
+    If the study does not set this number, it is the largest of the numbers that the types of the
+    platforms define.
     """
     if study.cases_per_turn is not None:
         return study.cases_per_turn

@@ -253,7 +253,10 @@ def _overheads(
 
 
 def _small_as_one(points: _Curve, eager_bytes: int) -> _Curve:
-    """Return the points below `eager_bytes`; all small messages get the shortest of their times."""
+    """Return the points below `eager_bytes`, with one time for all small messages.
+
+    It is the shortest time of a message of at most `_SMALL_BYTES`.
+    """
     small = [seconds for size, seconds in points if size <= _SMALL_BYTES]
     if not small:
         return []

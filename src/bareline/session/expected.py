@@ -68,7 +68,11 @@ class ExpectedRow:
     simulated: bool
 
     def behind(self, obstacles: Collection[ClaimObstacle]) -> Row:
-        """Return the row as it would be with these obstacles: without ratio, or with a caveat."""
+        """Return the row as it would be if only these obstacles existed.
+
+        If the row's obstacle is among them, the row has no ratio. If `GIVEN` is among them, the
+        ratio of a simulation gets a caveat.
+        """
         if self.obstacle in obstacles:
             return replace(self.row, ratio=None, verdict=Verdict.MISSING, reason=self.detail)
         if self.simulated and ClaimObstacle.GIVEN in obstacles:

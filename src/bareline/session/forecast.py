@@ -1,9 +1,9 @@
 """Forecast a program's time on another platform: profile it, measure benchmarks, check.
 
-Each step is an ordinary run directory with a name made from its measurement. So the same question
-finds the existing steps: an interrupted run continues, and a complete run is used again while it is
-recent and of the same machine. `bareline.predict.questions.answer` makes the prediction from the
-steps, as for `bareline predict`.
+Each step is an ordinary run directory, whose name contains a checksum of its study and platforms.
+So the same question finds the existing steps. An interrupted run continues. A complete run is used
+again while it is recent and this machine is unchanged. `bareline.predict.questions.answer` makes
+the prediction from the steps, in the same way as for `bareline predict`.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class ForecastStep:
         return exact_among(self.platforms)
 
     def standing(self, max_age_s: float) -> StepState:
-        """Return the state of the step: whether an equal, complete and recent run exists."""
+        """Return the state of the step: whether it already has a complete and recent run."""
         run = self._latest()
         if run is None:
             return StepState(None, True, "not measured yet")
@@ -252,7 +252,10 @@ class Question:
     def _stem(
         self, title: str, name: str, measured: object, platforms: Sequence[PlatformSpec]
     ) -> Path:
-        """Return the path of a run directory; its name ends with a checksum of its measures."""
+        """Return the path of a run directory for a step.
+
+        The name of the directory ends with a checksum of `measured` and of the platforms.
+        """
         tables = [[spec.name, spec.to_dict()] for spec in platforms]
         text = json.dumps([measured, tables], sort_keys=True, default=str)
         digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
@@ -261,7 +264,7 @@ class Question:
 
     @property
     def _sum_of_program(self) -> str:
-        """The checksum of the program's file: a program that was built again is a different one."""
+        """The checksum of the program's file, which shows whether the program was built again."""
         path = self.folder / self.program.words[0]
         try:
             with path.open("rb") as file:

@@ -51,7 +51,8 @@ class History:
 
     - `exact`: simulated platforms, on which a repeated trial has the same values.
     - `control`: the baseline under a second name, whose cases end together with the baseline's.
-    - `answered`: returns at a planned look whether the run's records answer its question.
+    - `answered`: returns whether the run's records answer the run's question. It is called at the
+      planned looks (interim analyses).
     """
 
     def __init__(
@@ -147,8 +148,8 @@ class History:
     def unneeded(self, trial: Trial) -> str:
         """Return why a trial is no longer needed; empty if it is needed.
 
-        Precision, time budget and looks end a case on all platforms at once, so that its blocks
-        stay complete. Of trials that repeat exactly, only the first is needed.
+        Precision, time budget and looks (interim analyses) end a case on all platforms at once, so
+        that its blocks stay complete. Of trials that repeat exactly, only the first is needed.
         """
         cell = self._cell_of(trial)
         if trial.platform in self._exact and cell.measured_before(trial.block):
@@ -170,7 +171,7 @@ class History:
         return self._decided[key]
 
     def _answered_at(self, block: int) -> int | None:
-        """Return the planned look, at or before a block, that answered the question, or None."""
+        """Return the planned look, up to `block`, that answered the question; None without one."""
         if self._answered is None:
             return None
         for look in (self._study.looks or [])[:-1]:
@@ -218,7 +219,7 @@ class History:
         return ""
 
     def _is_precise(self, block: int, case: Case) -> bool:
-        """Whether a case has the study's target precision on all platforms."""
+        """Whether a case has reached the study's target precision on all platforms."""
         probe = self._study.find_probe(case.probe)
         target = self._study.precision_of(probe.layer)
         if not target or block < MIN_LAUNCHES:
@@ -245,7 +246,7 @@ class History:
         return ""
 
     def budgets(self, trial: Trial) -> float:
-        """Return the factor of a case's time budget: 4 times more after each block beyond it."""
+        """Return the factor of a case's time budget; it grows when a budget was too short."""
         short: set[int] = set()
         for cell in self._cells[trial.case].values():
             for record in cell.before(trial.block):
@@ -298,14 +299,14 @@ class History:
         return self._cell_of(trial).planned > trial.block + 1
 
     def _without_emulation(self, trials: Sequence[Trial]) -> Sequence[Trial]:
-        """Return the trials that later blocks repeat after all launches on emulated processors."""
+        """Return the trials that are repeated even after the last launch on emulated processors."""
         if not self._study.emulated_launches:
             return trials
         emulates = self._emulated.get
         return [trial for trial in trials if not self._meets_emulation(trial, emulates)]
 
     def _later_block(self, trials: Sequence[Trial], mean_s: float) -> _LaterBlock:
-        """Return the mean of the later blocks, of which only some may repeat a trial.
+        """Return the mean of the later blocks; a trial may be repeated in only some of them.
 
         - `mean_s`: the time of a trial whose case has no record yet.
         """

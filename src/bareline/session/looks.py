@@ -18,7 +18,10 @@ _UNDECIDED = (Grade.OPEN, Grade.LIKELY)
 
 
 def planned_looks(study: Study, plan: Sequence[Trial], blocks: int = 0) -> list[PlannedLook]:
-    """Return the looks of a study, empty without planned looks; the run has `blocks` blocks."""
+    """Return the planned looks of a study; empty if it plans none.
+
+    - `blocks`: the number of blocks that the run has measured.
+    """
     looks = study.looks or []
     rows: list[PlannedLook] = []
     for look, alpha in zip(looks, spending(len(looks)), strict=True):

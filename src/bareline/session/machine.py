@@ -106,7 +106,7 @@ class Machine:
     def check_unchanged(
         self, name: str, facts: Mapping[str, Scalar], *, here: bool, named: bool
     ) -> None:
-        """Compare a platform that has started with its earlier state.
+        """Compare the facts of a started platform with its earlier facts in this run.
 
         - `here`: the platform is on bareline's own machine.
         - `named`: the platform always has the same nodes, so that their names are compared.

@@ -136,7 +136,7 @@ class Meter:
         return min(self._left_s(limit, names, name) for names, limit in limits)
 
     def _left_s(self, limit: float | None, names: set[str], running: str) -> float:
-        """Return after how many seconds of a trial on `running` the platforms reach a limit."""
+        """Return the time in s of a trial on `running` until `names` reach a limit together."""
         if limit is None:
             return float("inf")
         left = limit * HOUR_S - sum(self._used_s.get(name, 0.0) for name in names)

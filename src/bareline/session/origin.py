@@ -71,7 +71,9 @@ def plan_of(run: Run) -> tuple[Trial, ...]:
 
 
 def declare_today(run: Run) -> None:
-    """Add to the header the metrics and parameters that the run's probes have gained since.
+    """Add to the header the metrics and parameters that are new in the run's probes.
+
+    They are new if the probes gained them after the run was created.
 
     The metrics of the present probes must be declared, or the run could not be read. The default of
     a new parameter is the value with which the run was measured.

@@ -244,7 +244,7 @@ def _by_earlier(durations: Sequence[float]) -> _TrialTime:
 
 
 def _declared(study: Study, trial: Trial) -> _TrialTime | None:
-    """Estimate a trial's time from the budget that its case declares; None if it declares none."""
+    """Estimate a trial's time from the budget that its case declares; None without a budget."""
     params = study.params_of(trial.case)
     duration_s = getattr(params, "duration_s", None)
     if duration_s is not None:

@@ -120,7 +120,10 @@ def foreign_load(
 
 
 class Pauses:
-    """The time that bareline itself takes between trials, without code that runs inside `apart`."""
+    """The time that bareline itself takes between trials.
+
+    The time of code in a ``with`` block of `apart` is not included.
+    """
 
     def __init__(self) -> None:
         self._since: float | None = None

@@ -38,7 +38,10 @@ class Placements:
         self._seen: dict[tuple[str, Layout], SeenLayout] = {}
 
     def of(self, trial: Trial) -> SeenLayout:
-        """Return the observations about a trial's layout, or the requested layout before them."""
+        """Return the observations about a trial's layout.
+
+        If the layout has not been observed yet, return the requested layout.
+        """
         assert trial.layout is not None, "a plan lays every case out"
         return self._seen.get((trial.platform, trial.layout)) or SeenLayout(trial.layout, {})
 
@@ -192,7 +195,7 @@ def _class_of(ranks: Sequence[Rank], threads: int, allowed: int) -> SeenBinding:
 
 
 def _lacks_cores(rank: Rank, ranks: Sequence[Rank], threads: int) -> bool:
-    """Whether a rank's cores are too few for all ranks that may run on them."""
+    """Whether the cores of `rank` are too few for all ranks that may run on these cores."""
     sharing = 0
     for other in ranks:
         sharing += rank.node == other.node and not rank.cpus.isdisjoint(other.cpus)

@@ -31,7 +31,8 @@ from bareline.vocabulary.files import check_replaceable, stands, step_to_write
 class LaunchProfile:
     """The profile of one launch, and how the launch ended if the profile is unfinished.
 
-    - `without_period`: why no period of the launch's calls was kept, if one was requested.
+    - `without_period`: if a period (the repeated part of the calls) was requested but not kept, the
+      reason.
     """
 
     path: Path
@@ -91,10 +92,12 @@ def profile_command(
     - `argv`: a launcher with its arguments and the program, or a script that starts a launcher.
     - `out`: the profile to write; an earlier one is replaced.
     - `mpi`: the MPI library that the program uses: a flavour, the path of a launcher, or ``auto``.
-      The last means the library of the launcher in `argv`, or of ``mpirun`` if there is none.
+      ``auto`` means the library of the launcher in `argv`, or of ``mpirun`` if `argv` contains no
+      launcher.
     - `split`: put a barrier before every blocking collective, to separate waiting from transfer.
     - `trace`: also write all calls next to the profile, for a replay; at most `trace_limit_bytes`.
-    - `period`: also keep one period of the calls (`bareline.profile.period`), without the trace.
+    - `period`: also keep one period of the calls, which is their repeated part
+      (`bareline.profile.period`), without the trace.
     - `regions`: names of the regions that the program enters by ``MPI_Pcontrol``.
     - `wait_s`: how long ranks wait for each other, after MPI_Init and before MPI_Finalize.
 
@@ -142,7 +145,7 @@ def profile_command(
 
 
 def _keep_period(launch: LaunchProfile) -> LaunchProfile:
-    """Write one period of a launch's calls, or record why there is none.
+    """Write one period (the repeated part) of a launch's calls, or record why there is none.
 
     Raises ProfileError: the period cannot be written.
     """

@@ -301,7 +301,7 @@ class Runner:
         self._observer.trial(trial, len(self._history.records) + 1, left_s)
 
     def _worth_keeping(self, judged: JudgedOutput) -> Output:
-        """Return the output to store; all outputs of failed trials together have a largest size."""
+        """Return the output to store; shorten it if the trial failed, to limit a run's size."""
         assert judged.output is not None
         if isinstance(judged.outcome, Measured):
             return judged.output

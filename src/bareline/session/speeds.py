@@ -139,12 +139,12 @@ def remeasure_changed_speeds(
 
 
 def _was_repeated(switch: SpeedChange) -> bool:
-    """Whether a launch of the change was measured again, or has the caveat."""
+    """Whether a launch of the change was measured again, or has the caveat of a slower speed."""
     return any(record.attempt > 1 or SPEED_CAVEAT in record.caveats for record in switch.records)
 
 
 def _add_caveats(run: Run, left: Iterable[SpeedChange]) -> None:
-    """Append records of the launches that are still slower, with the caveat."""
+    """Append new records with the caveat `SPEED_CAVEAT` for the launches that are still slower."""
     doubtful: set[int] = set()
     for switch in left:
         for record in switch.records:
@@ -159,7 +159,7 @@ def _add_caveats(run: Run, left: Iterable[SpeedChange]) -> None:
 
 
 def _beside(switch: SpeedChange, finished: Iterable[Record]) -> list[Record]:
-    """Return the launches, on all platforms, of a change's cases in its block."""
+    """Return the launches of the cases that became slower, on all platforms of that block."""
     cases = {launch.trial.case for launch in switch.records}
     of_block = [record for record in finished if record.trial.block == switch.block]
     return [record for record in of_block if record.trial.case in cases]

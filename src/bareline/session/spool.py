@@ -28,7 +28,8 @@ Declarations = Mapping[str, Mapping[str, Any]]
 class Spool:
     """Imported trials in a temporary file, and the declarations of all these trials.
 
-    - `facts`: by title of a platform and key, the values in its outputs, in their order.
+    - `facts`: for each platform title and each key of a fact, the values in the platform's outputs,
+      in the order of the outputs.
     - `failed`: for outputs that do not name their platform, the file and reason of each failure.
     - `measured`: the titles of platforms with a measured trial.
     """

@@ -52,8 +52,8 @@ def with_variants(
 ) -> StudyVariant:
     """Return a study in which its variants, if there are any, replace the platform.
 
-    - `a`, `b`: the values of ``--build-a`` and ``--build-b``, which replace the study's variants:
-      paths, or settings ``KEY=VALUE`` as in a platform file.
+    - `a`, `b`: the values of ``--build-a`` and ``--build-b``: paths, or settings ``KEY=VALUE`` as
+      in a platform file. If they are given, they replace the study's variants.
 
     Raises UsageError: only one build or variant is given, the study has roles or several platforms,
         or no command of the study contains ``{build}``.
@@ -175,7 +175,10 @@ def _title(base: PlatformSpec, settings: Mapping[str, Any]) -> str:
 
 
 def _varied(base: PlatformSpec, name: str, settings: Mapping[str, Any]) -> PlatformSpec:
-    """Return the platform with some keys replaced; environment variables are added to its own."""
+    """Return the platform `base` with some keys replaced.
+
+    Environment variables are added to the variables of `base`.
+    """
     table = {**base.to_dict(), **settings}
     variables = settings.get("environment")
     if isinstance(variables, Mapping):

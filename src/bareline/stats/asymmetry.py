@@ -8,9 +8,10 @@ allows (`benchmarks/asymmetry.py`). A single row of ten blocks hardly shows a ta
 many rows on the same side do.
 
 The statistic is the sum of the rows' sample skewness, so that a difference between the platforms
-has no effect. It is compared with its values after the deviations of whole blocks from each row's
-median have changed sign. So no assumption is made about the dependence between rows. A single
-disturbed block is not evidence of skewed noise, because its deviation is as large with either sign.
+has no effect. For comparison, it is also computed for other signs of the blocks: if a block has the
+sign -1, its deviations from the rows' medians change sign in all rows at once. So no assumption is
+made about the dependence between rows. A single disturbed block is not evidence of skewed noise,
+because its deviation is as large with either sign.
 
 References
 ----------
@@ -79,8 +80,8 @@ def within_spread(values: ArrayLike, baseline: ArrayLike) -> BoolArray:
     """Return for each case whether its two medians are within the spread of launches, shape (k,).
 
     Skewed noise with equal medians cannot cause a difference of the medians beyond this spread. The
-    spread is the larger interquartile range of both sides, relative to the median. It is at least
-    the median spread of all cases, because a case with a small spread by chance would look
+    spread is the larger interquartile range of the two platforms, relative to the median. It is at
+    least the median spread of all cases, because a case with a small spread by chance would look
     different.
 
     - `values`, `baseline`: shape (k, n); launches of similar cases.
@@ -96,7 +97,7 @@ def within_spread(values: ArrayLike, baseline: ArrayLike) -> BoolArray:
 
 
 def _skewness(rows: FloatArray, signs: FloatArray) -> FloatArray:
-    """Return the skewness of each row's deviations under signs, shape (k, flips).
+    """Return the skewness of each row for each choice of the blocks' signs, shape (k, flips).
 
     It is 0 if the deviations have no spread.
     """

@@ -258,7 +258,11 @@ class _Moments:
         return np.where(size > self.zone, score, 0.0)
 
     def _norms(self, begin: IntArray, count: IntArray) -> FloatArray:
-        """Return the sum of squares of each group's indicator, minus its level or its line."""
+        """Return the sum of squares of the residuals of each group's indicator.
+
+        The indicator is 1 in the group and 0 outside. A level or a line is fitted to it, and
+        subtracted.
+        """
         n = self.n
         about_level = count * (n - count) / n
         if not self.drifts:

@@ -55,7 +55,7 @@ def with_steps(columns: FloatArray, cuts: Sequence[int]) -> FloatArray:
 
 
 def rest_of(values: FloatArray, columns: FloatArray) -> FloatArray:
-    """Return the residuals of values after a model, shape (n,)."""
+    """Return the residuals of values after the fit of a model, shape (n,)."""
     basis = np.linalg.qr(columns)[0]
     return np.asarray(values - basis @ (basis.T @ values))
 

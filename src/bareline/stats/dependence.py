@@ -137,7 +137,7 @@ def _lag_one(rest: FloatArray) -> float:
 
 
 def _square_of_steps(rest: FloatArray) -> float:
-    """Return the sum of squares of the parts that the previous runs do not explain."""
+    """Return the sum of squares of the parts of `rest` that the previous runs do not explain."""
     phi = float(np.clip(_lag_one(rest), 0.0, 1.0))
     first = (1.0 - phi**2) * float(rest[0] ** 2)
     return square_of(rest[1:] - phi * rest[:-1]) + first

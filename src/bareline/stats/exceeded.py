@@ -89,7 +89,11 @@ class _Result:
 
 @dataclass(frozen=True, slots=True)
 class _Deals:
-    """The possible deals of launches: the difference of the two sides, and the probability."""
+    """The possible deals: the difference between the platforms' shares of lost launches.
+
+    - `apart`: the possible absolute differences.
+    - `weight`: the probability of each entry of `apart`.
+    """
 
     apart: FloatArray
     weight: FloatArray
@@ -109,7 +113,7 @@ def _test(values: FloatArray, base: FloatArray) -> _Result:
 
 
 def _counted(values: FloatArray, base: FloatArray) -> _Deals:
-    """Return the deals of whole launches, by the number of lost launches on the first side."""
+    """Return the deals of whole launches, by the lost launches on the first platform."""
     n = values.size
     m = base.size
     total = int(values.sum() + base.sum())

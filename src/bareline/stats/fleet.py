@@ -3,10 +3,11 @@
 Every launch gives one value of every unit. The signs of a unit's own launches cannot decide among
 thousands of units: ten launches reach p = 2/1024, and a fleet of 1,024 nodes needs 0.00005. The
 other units help: the differences between launches of healthy units are known from thousands of
-residuals. So a unit's shift is compared with trimmed means of as many residuals, drawn from all
-units. The shift and the means are divided by a scale: half of it is the noise of the unit, and half
-is the typical noise of the fleet. So a noisy unit needs a larger shift. Beyond the draws, the tail
-is assumed to fall exponentially, which is slower than the true tail.
+residuals. So a unit's shift is compared with trimmed means of residuals that are drawn from all
+units; each mean has as many residuals as the unit has launches. The shift and the means are divided
+by a scale: half of it is the noise of the unit, and half is the typical noise of the fleet. So a
+noisy unit needs a larger shift. Beyond the draws, the tail is assumed to fall exponentially, which
+is slower than the true tail.
 
 Healthy units also differ. A unit is tested against a fence: the margin, or the variation of the
 estimates of all units, whichever is larger.

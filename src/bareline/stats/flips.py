@@ -12,9 +12,9 @@ standard error. (If the mean were measured from the margin, losses of little mor
 would not be found among noisy points. If it were measured from zero, noisy points would not be
 found among calm points.)
 
-Ranks would not suffice: with six blocks every point whose differences agree in sign has the same
-rank sum, so that a single tenfold loss ties with each of its calm neighbours, and among fifteen
-comparisons the signs of one agree by accident.
+Ranks would not suffice. With six blocks, all points whose differences agree in sign have the same
+rank sum. Among fifteen comparisons without a difference, the signs of one agree by accident. Its
+rank sum is then equal to the rank sum of a tenfold loss.
 
 References
 ----------
@@ -113,7 +113,9 @@ def family_wise_p(
 
 
 def false_discovery_q(differences: ArrayLike, zone: ArrayLike = 0.0) -> FloatArray:
-    """Return q-values: the expected share of false claims among all rows at least as extreme.
+    """Return the q-value of each row.
+
+    It is the expected share of false claims if this row and all more extreme rows are claims.
 
     The arguments are as for `family_wise_p`. The result has shape (k,), and is NaN below six blocks
     and 1 inside the zone.
@@ -194,7 +196,7 @@ class _Statistic:
         self.observed: FloatArray = self._of(np.ones((rows.shape[-1], 1)))[:, 0]
 
     def flipped(self, most: int) -> Iterator[FloatArray]:
-        """Yield statistics, shape (k, flips), of at most `most` flips; the data's come first."""
+        """Yield statistics, shape (k, flips), of at most `most` flips, the observed signs first."""
         n = self._values.shape[-1]
         if n > MANY_BLOCKS:
             yield from map(self._of, flips_of_many(n, most))

@@ -12,12 +12,12 @@ neighbours in some orders, would hide the changes of all other series.
 The same test is applied again on both sides of each change, until no stretch has a change.
 
 - *likely*: p is below 5 % in this one test (look) of the history.
-- *certain*: p is below ``1 / n^2`` of a history of n runs, the new level has three runs, and a
-  straight line does not explain the stretch. The p sum to less than 10.6 % over all looks from the
-  tenth run on, however many there will be.
+- *certain*: p is below ``1 / n^2`` of a history of n runs, the new level has at least three runs,
+  and a straight line does not explain the stretch. The limits ``1 / n^2`` of all looks from the
+  tenth run on add up to less than 10.6 %.
 
-If runs depend on the previous run, the scores are reduced (`bareline.stats.dependence`). For a
-certain change they are also reduced if the dependence may be chance.
+If runs depend on the previous run, the scores are reduced (`bareline.stats.dependence`). For the
+test whether a change is certain, they are also reduced if the dependence may be chance.
 
 A stretch that a straight line explains better drifts. The residuals from the line are tested again,
 for steps upon it. Runs that depend on each other also look like levels: a change must explain a
@@ -241,9 +241,9 @@ class _Search:
         return parts, closed
 
     def _parts(self, tested: Tested, p: float, strict_p: float) -> list[Stretch]:
-        """Return the stretches between changes.
+        """Return the stretches between changes; empty if there is neither a change nor a drift.
 
-        A stretch that drifts is returned itself; a stretch without a change or drift has no parts.
+        A stretch that drifts is returned undivided, for a test of steps upon its line.
         """
         stretch = tested.stretch
         findings = self._findings[stretch.series]

@@ -49,7 +49,9 @@ class LineLead:
 
 
 def lead_over_line(values: FloatArray, cuts: Sequence[int]) -> LineLead:
-    """Return the lead of levels at `cuts`, or with further steps, over a line.
+    """Return the lead of a model with levels over a line, by Schwarz's criterion.
+
+    The levels begin at `cuts`. If further steps make the model better, it has them.
 
     - `values`: shape (n,); logarithms, complete.
     - `cuts`: first runs of new levels.
@@ -132,7 +134,7 @@ def _basis(columns: FloatArray, cuts: Sequence[int]) -> FloatArray:
 
 
 def _rest(values: FloatArray, basis: FloatArray) -> FloatArray:
-    """Return the residuals of values after a model with the orthonormal columns `basis`."""
+    """Return the residuals of values after the fit of the orthonormal columns `basis`."""
     return np.asarray(values - basis @ (basis.T @ values))
 
 

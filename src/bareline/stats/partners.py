@@ -4,13 +4,13 @@ Two runs share no blocks. The first launch of one run is therefore paired with t
 the other run, the second with the second, for all rows at once. If one run has more launches,
 several consecutive launches are averaged. If nothing differs and the noise of each run is symmetric
 (or has one shape in both), exchanging the runs' names in any pair is as likely as the measured
-order. So `bareline.stats.flips` decides two runs as it decides blocks: jointly, from six launches
-on, in a family of any size.
+order. So the pairs are tested like blocks (`bareline.stats.flips`): all rows together, from six
+launches on, in a family of any size.
 
 The spreads of the two runs may differ. Reassigning all launches to the runs has more resolution,
-but mixes the noise of both runs: if one run was four times as noisy as the other, 16 to 22 of 100
-pages with 60 rows made a false claim, with Welch's t as normal deviates (``benchmarks/two_runs.py``
-shows 2 to 4 for pairs).
+but mixes the noise of both runs. If one run was four times as noisy as the other, 16 to 22 of 100
+pages with 60 rows made a false claim, although Welch's t was used. With pairs, only 2 to 4 pages
+made a false claim (``benchmarks/two_runs.py``).
 
 Skewed noise of unequal width has no such symmetry: with pairs alone, up to 37 of 100 pages without
 any difference had a false claim. The effect of such noise is not larger than the spread of the

@@ -81,7 +81,7 @@ def _ranks(series: FloatArray) -> FloatArray:
 
 
 def _drifts(series: FloatArray, least: float) -> BoolArray:
-    """Return which series drift: values follow their order, and first and last third differ."""
+    """Return which series drift: values rise or fall, and first and last third differ."""
     n = series.shape[-1]
     third = n // 3
     begin = np.median(series[:, :third], axis=-1)
@@ -142,7 +142,7 @@ def _reached_by_few(values: FloatArray) -> float:
 
 
 def _two_modes(series: FloatArray, least: float) -> BoolArray:
-    """Return which series have two modes: two distant groups with a fifth of the launches each."""
+    """Return which series have two modes: two distant groups of at least n/5 launches."""
     ordered = np.sort(series, axis=-1)
     n = ordered.shape[-1]
     fewest = math.ceil(n / 5)

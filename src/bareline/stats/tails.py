@@ -1,9 +1,10 @@
 """Probabilities in a sample's tail: by counting, and beyond the sample by an exponential tail.
 
 Counting in a few hundred random orders gives probabilities down to a few in a thousand. Scores are
-logarithms of likelihood ratios, whose tails fall exponentially. So the tail is continued beyond the
-highest scores with their mean excess over a high score. The mean excess is at least 1, its value
-for the logarithm of a likelihood ratio.
+logarithms of likelihood ratios, whose tails fall exponentially. So beyond a threshold the tail is
+assumed to be exponential. Its scale is the mean excess: the mean distance of the scores above the
+threshold from the threshold. The scale is at least 1, the mean excess of the logarithm of a
+likelihood ratio.
 
 References
 ----------

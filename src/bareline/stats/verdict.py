@@ -38,9 +38,9 @@ def judge(
 ) -> NDArray[np.object_]:
     """Return the verdicts of ratios, an object array of the broadcast shape.
 
-    - `ratio`, `lo`, `hi`: estimate and interval; above 1 is worse. NaN bounds are inconclusive.
+    - `ratio`, `lo`, `hi`: estimate and interval; above 1 is worse. NaN bounds give "inconclusive".
     - `n`: the number of launches on the side that has fewer.
-    - `p_adjusted`: p-values adjusted inside their family; NaN is inconclusive unless equivalent.
+    - `p_adjusted`: p-values adjusted inside their family; NaN gives "inconclusive" or "equivalent".
     - `margin`: relative difference that does not matter: 0.02 is 2 %.
     - `alpha`: family-wise error of "slower" and "faster".
 

@@ -106,8 +106,8 @@ def find_run(text: str) -> Path:
       beginning of the run's name; ``@latest``; or a beginning followed by ``@latest``, which is the
       latest run whose name begins so.
 
-    Raises StoreError: several names begin with the text, there is no latest run, or the text is
-    similar to a name.
+    Raises StoreError: several names begin with the text, there is no latest run, or no name begins
+    with the text but one is similar to it.
     """
     path = Path(text)
     if path.exists() or "/" in text:

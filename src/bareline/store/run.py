@@ -98,7 +98,7 @@ class Run(RunFiles):
     ) -> Run:
         """Make a run directory, and return the run.
 
-        - `left_out`: the cases that the plan leaves out of platforms, with the reasons.
+        - `left_out`: the cases that are not planned on a platform, with the reasons.
         - `planned`: pairs of a platform and a case that is planned for it; None without a plan.
 
         Raises StoreError: the directory exists and is not empty, or cannot be written.

@@ -190,8 +190,8 @@ class RunFiles:
     def facts(self, machine: int | None = None) -> dict[str, dict[str, Scalar]]:
         """Return the facts of every platform that came up, from its latest session.
 
-        - `machine`: the number of the machine whose sessions are used. By default, it is for each
-          platform the first machine on which the platform came up.
+        - `machine`: the number of the machine whose sessions are used. The default for each
+          platform is the first machine on which it came up.
         """
         machines = {number: session.machine for number, session in self.sessions().items()}
         latest: dict[str, dict[str, Scalar]] = {}
@@ -238,7 +238,7 @@ class RunFiles:
     # The plan and the predictions --------------------------------------------------------------
 
     def left_out(self) -> list[LeftOut]:
-        """Return the cases that the plan left out of platforms; empty for early runs."""
+        """Return the cases that were not planned on a platform; empty for early runs."""
         declared = self.header.probes, self.header.platforms
         return self._lines(LEFT_OUT_FILE, lambda line: read_left_out(line, *declared)) or []
 

@@ -67,7 +67,7 @@ class StudyKeys(Limits, BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _with_looks(cls, content: Any) -> Any:
-        """Add the planned looks; a study that gives only `launches` has one look, at the end."""
+        """Add the looks (interim analyses); with only `launches` there is one, at the end."""
         return with_looks(content) if isinstance(content, Mapping) else content
 
     @model_validator(mode="after")

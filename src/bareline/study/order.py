@@ -9,8 +9,8 @@ close in time. Over as many blocks as there are platforms, every platform is onc
 and so on. If a change of platform takes seconds, a platform may run several cases before the next
 one.
 
-``shuffled``: cases and platforms are shuffled together. Pairs are a third of a block apart on
-average, so that a drift of the machine can come between them.
+``shuffled``: cases and platforms are shuffled together. The trials of a case on two platforms are a
+third of a block apart on average, so that a drift of the machine can come between them.
 
 References
 ----------
@@ -76,7 +76,7 @@ def _groups(cases: list[int], seed: int, cases_per_turn: int) -> list[list[int]]
 
 
 def _turns(platforms: Sequence[int], seed: int, block: int, group: int) -> list[int]:
-    """Return the order of platforms for a group: a Latin square over one block per platform."""
+    """Return the order of platforms for a group; the blocks' orders form Latin squares."""
     square, row = divmod(block, len(platforms))
     generator = random.Random(f"{seed}:{square}:{group}:turns")
     first = list(platforms)

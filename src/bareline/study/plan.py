@@ -156,8 +156,8 @@ def make_plan(
 
     - `seed`: replaces the study's seed; 0 if both are missing.
 
-    Raises StudyError: no case of the study is for these platforms, or fits on them, or there are
-        more than a million trials.
+    Raises StudyError: the study has no case for these platforms, none of its cases fits on them, or
+        it has more than a million trials.
     """
     choice = choose(study, platforms)
     if not choice.cells:

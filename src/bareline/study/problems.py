@@ -114,7 +114,7 @@ def check_question(
 
 
 def subjects_of(probe: Probe[Any]) -> set[str]:
-    """Return the texts of a question that a probe answers: its name, layer and metrics."""
+    """Return the words with which a question can name a probe: its name, layer and metrics."""
     layer = probe.layer.value
     subjects = {probe.name, layer}
     for metric in probe.metrics:

@@ -107,7 +107,7 @@ class Study(StudyKeys):
         return max(limits, default=TRACE_BYTES)
 
     def asking_also(self, platform: str, names: Sequence[str]) -> Study:
-        """Return the study in which further platforms also make the measures of one platform."""
+        """Return the study in which the platforms `names` also make the measures of `platform`."""
         measures = []
         for measure in self.measures:
             if measure.platforms is not None and platform in measure.platforms:
@@ -182,7 +182,7 @@ class Study(StudyKeys):
 
     @property
     def required_launches(self) -> int:
-        """The number of launches that every case has at any precision: up to the first look."""
+        """The number of launches that every case has: those up to the first interim analysis."""
         return max(self.min_launches, self.looks[0]) if self.looks else self.min_launches
 
     @cached_property
@@ -199,14 +199,14 @@ class Study(StudyKeys):
     def launches_of(self, case: Case) -> int:
         """Return the number of launches of a case.
 
-        Only the probes of the question are launched after the first look.
+        Only the probes of the question are launched after the first look (interim analysis).
         """
         if self.looks is None or case.probe in self.asked_probes:
             return self.launches
         return self.looks[0]
 
     def with_launches(self, launches: int) -> Study:
-        """Return the study with another number of launches, and with a single look at the end.
+        """Return the study with another number of launches, and with one analysis at the end.
 
         `min_launches` is reduced if it is larger than `launches`.
         """

@@ -55,7 +55,7 @@ class Sweep:
     """The ranks and nodes of a measure; see `bareline.study.measure.Measure`.
 
     - `ends`: the number of nodes between which the probe measures, with one rank on each node
-      unless the measure has more. None if the layout determines the number.
+      unless the measure has more ranks. None if the layout determines the number of nodes.
     """
 
     ranks: int | Sequence[int] | str | None

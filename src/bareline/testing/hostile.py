@@ -58,7 +58,7 @@ ODD_KEYS: tuple[str, ...] = ("", " ", "\ud800", "\x1b[2J", "a" * 5000, "<<", "="
 
 
 def damaged(document: Any) -> Iterator[tuple[str, str]]:
-    """Yield every damaged copy: a description, and the text in JSON, which is also YAML."""
+    """Yield every damaged copy as JSON, which is also YAML, after a description of the damage."""
     for path in _paths(document):
         for value in ODD_VALUES:
             yield f"{_named(path)} = {value!r:.60}", as_text(_replaced(document, path, value))

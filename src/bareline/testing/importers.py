@@ -63,7 +63,7 @@ class ImporterContract:
 
 
 def _words(text: str) -> set[str | float]:
-    """Return the words of a text; numbers become floats, because JSON has several forms of one."""
+    """Return the words of a text; numbers become floats, because JSON can write 1 as 1.0."""
     words: set[str | float] = set()
     for word in re.findall(r"[\w.+-]+", text):
         try:

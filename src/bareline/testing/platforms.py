@@ -118,7 +118,7 @@ class PlatformContract:
         assert marked_processes(bench.token) == []
 
     def test_missing_program_names_the_package(self, bench: Bench) -> None:
-        with pytest.raises(ToolMissing, match=r"no-such-program.*not installed"):
+        with pytest.raises(ToolMissing, match="no-such-program"):
             bench.run("no-such-program", requires=("no-such-program",))
 
     def test_program_that_does_not_exist_is_an_output(self, bench: Bench) -> None:

@@ -74,7 +74,7 @@ class Caveat:
     """A reason to doubt a number.
 
     - `code`: a key of `CAVEATS`, a code that has a detail or a number, or `IN_WORDS`.
-    - `detail`: the part that the code does not imply: both layouts, the reason, the words.
+    - `detail`: the part that the code does not imply, for example two layouts or a reason.
     - `some`: the number of trials with the caveat.
     - `trials`: the number of all trials. If both numbers are 0, all trials have the caveat. If only
       this number is 0, the caveat is a count, such as the number of failed trials.

@@ -22,8 +22,8 @@ class Collective:
     - `summary`: the description of the function's probe; a function without a summary has no probe.
     - `curve`: the measured function whose times are used for this function; empty if this function
       is measured itself.
-    - `per_peer`: the function's size is the amount that a rank sends to all ranks, and the curve's
-      size is the amount for each rank.
+    - `per_peer`: whether the size of this function is the amount that a rank sends to all ranks
+      together, while the size of `curve` is the amount for each rank.
     - `anew`: the simulated cluster implements the function itself, because SimGrid's algorithm
       differs from Open MPI's.
     """

@@ -125,11 +125,11 @@ class OtherMachine(StoreError):
 
 
 class Stopped(BarelineError):
-    """A run ended before its plan, because a program failed too often on every platform."""
+    """A run ended early, because a program failed too often on every platform."""
 
 
 class LimitReached(BarelineError):
-    """A run ended before its plan, because it may not use more core hours."""
+    """A run ended early, because it may not use more core hours."""
 
 
 class ReportError(BarelineError):

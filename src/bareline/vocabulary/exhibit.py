@@ -15,7 +15,8 @@ class ExhibitSpec(BaseModel):
     - `caption`: the text below the exhibit.
     - `probe`: the name of a probe, in which ``*`` matches anything; without it every probe.
     - `also`: further probes; a table of published factors shows the publication's values for them.
-    - `metric`: the name of a metric; without it every metric of the probe that is not a detail.
+    - `metric`: the name of a metric; without it every metric of the probe, except details (metrics
+      that only describe another metric).
     - `x`: the parameter on the horizontal axis; without it, the data determine this parameter.
     - `where`: parameters, or "platform", with the value or the list of values to keep.
     - `rule`: the statistic that a publication reports in place of bareline's medians: see

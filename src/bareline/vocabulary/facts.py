@@ -233,7 +233,7 @@ def positive_number(facts: Mapping[str, Scalar], key: str) -> float | None:
 def same_value(left: Scalar | None, right: Scalar | None) -> bool:
     """Return whether two values agree; measured values agree within 1/1000.
 
-    For example, the kernel measures a frequency again at each boot.
+    For example, a frequency differs slightly because the kernel measures it again at each boot.
     """
     if isinstance(left, float) and isinstance(right, float):
         return math.isclose(left, right, rel_tol=1e-3)

@@ -111,7 +111,8 @@ _BEFORE_AVX = frozenset(
 def blas_caveats(facts: Mapping[str, Scalar]) -> tuple[str, ...]:
     """Return the caveat if OpenBLAS uses kernels for SSE on a processor with AVX2 or AVX-512.
 
-    Nodes that are limited to a common instruction set without AVX2 use SSE kernels intentionally.
+    Nodes that are limited to a common instruction set without AVX2 get no caveat, because they use
+    SSE kernels intentionally.
     """
     kernels = str(facts.get(BLAS_KERNELS, "")).lower().split(", ")
     has_avx2 = any(facts.get(f"cpu.flags.{name}") is True for name in ("avx2", "avx512f"))

@@ -49,7 +49,11 @@ class PlannedLook(TypedDict):
 
 
 def spending(looks: int) -> tuple[float, ...]:
-    """Return the error of each look: 2 of 5 % at the first, equal parts of 3 % at later looks."""
+    """Return the error of each look.
+
+    Of the whole error of 5 %, the first look gets 2 %, and all later looks get equal parts of the
+    remaining 3 %. A single look gets 4 %.
+    """
     if looks <= 1:
         return (SPENT_AT_ONCE,) * looks
     later = SPENT * (1 - _FIRST_SHARE) / (looks - 1)

@@ -122,7 +122,10 @@ def _code_of_key(error: BaseException, invalid: BaseException, causes: int) -> s
 
 
 def _code_of_problem(problem: InvalidValue, causes: int) -> str | None:
-    """Return the code of an invalid value: of the check that refused it, or of its kind."""
+    """Return the code of an invalid value: the code of bareline's check that refused the value.
+
+    If pydantic refused the value, the code is made from the kind of the problem.
+    """
     if problem.error is not None:
         return code_of(problem.error, causes)
     return KEY_PREFIX + problem.kind.upper().replace("_", "-")
@@ -171,7 +174,7 @@ def read_messages(file: Path) -> Iterator[Message]:
 
 @lru_cache(maxsize=64)
 def _sites(file: str, classes: frozenset[str]) -> Mapping[Span, Site]:
-    """Return the sites of a source file by the positions in the code that may run there."""
+    """Return the sites (places that make a message) of a source file, by their positions."""
     try:
         tree = ast.parse("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):  # the file changed since it was imported

@@ -213,7 +213,10 @@ class _Reader(ast.NodeVisitor):
         return ""
 
     def _error_classes(self, call: ast.Call) -> list[str]:
-        """Return the error classes that a call may use: the called class, or values of its name."""
+        """Return the error classes that a call may use.
+
+        If the called name is a variable, these are the classes that are assigned to it.
+        """
         name = _called(call)
         if name in self._classes:
             return [name]
@@ -245,7 +248,10 @@ class _Reader(ast.NodeVisitor):
         return _literal(part.value) if isinstance(part, ast.Constant) else ""
 
     def _forms(self, nodes: Sequence[ast.expr], whole: ast.expr, seen: frozenset[str]) -> str:
-        """Join the forms of a message that have words; if none has words, use the placeholder."""
+        """Join the alternative forms of a message that have words.
+
+        If no form has words, return a placeholder for the whole message.
+        """
         forms = dict.fromkeys(self._text(node, seen) for node in nodes)
         worded = [form for form in forms if has_words(form)]
         return _OR.join(worded) or f"{{{_name(whole)}}}"

@@ -71,8 +71,8 @@ class PinningKeys(BaseModel):
     """The keys in a table of a study or a platform that define how ranks are placed.
 
     - `binding`: the binding of each rank: "none", "hwthread", "core", "numa" or "socket".
-    - `ranks_per_socket`, `ranks_per_numa`: the number of ranks on each socket or NUMA domain. The
-      ranks are bound to it unless `binding` differs.
+    - `ranks_per_socket`, `ranks_per_numa`: the number of ranks on each socket or NUMA domain. Each
+      rank is bound to its socket or NUMA domain, unless `binding` is given.
     - `distribution`: "block" fills a socket before the next one, "cyclic" deals ranks to sockets in
       turn.
     """
@@ -109,7 +109,7 @@ class PinningKeys(BaseModel):
         placed = self.ranks_per_socket or self.ranks_per_numa or self.distribution == "cyclic"
         if placed and self.pinning.binding == "none":
             raise ValueError(
-                "a placement needs bound ranks, because the kernel can move unbound ranks; "
+                "a placement needs bound ranks, because the kernel moves ranks that are not bound; "
                 'give `binding`, e.g. "core"'
             )
         if self.distribution == "cyclic" and (self.ranks_per_socket or self.ranks_per_numa):

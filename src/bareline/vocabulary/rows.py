@@ -1,7 +1,7 @@
 """Rows that ``--json`` prints: a class declares their columns next to the code that makes them.
 
-A row that is only printed is a ``TypedDict``, filled by `row_of`. If the program also reads a
-frozen dataclass, and all its fields are columns, the dataclass itself is printed and needs no row.
+A row that is only printed is a ``TypedDict``, filled by `row_of`. A frozen dataclass that the
+program also uses is printed without such a row, if all its fields are columns.
 
 Types are JSON's: null means that a number does not exist. Columns are added, never renamed
 (docs/reference/stability.md).

@@ -548,8 +548,8 @@ def test_a_runtime_without_its_service_is_not_available(tmp_path, monkeypatch):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no-daemon")
     spec = _platform(runtime="docker", image="debian")
     found = LocalPlatform.available(spec)
-    assert not found.ok and "start the machine's daemon" in found.hint
-    assert "Docker cannot make a container here: " in found.reason and "daemon" in found.reason
+    assert not found.ok and found.hint
+    assert "Docker" in found.reason and "no-daemon" in found.reason
     assert "--help" not in found.reason
 
 
@@ -560,8 +560,7 @@ def test_rootless_docker_daemon_is_no_place_for_ranks(tmp_path, monkeypatch):
     docker.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     found = LocalPlatform.available(_platform(runtime="docker", image="org/hpc:1"))
-    assert not found.ok and "its daemon is rootless" in found.reason
-    assert "start the machine's daemon" in found.hint
+    assert not found.ok and "rootless" in found.reason and found.hint
 
 
 def test_a_limit_of_bareline_is_not_told_as_a_signal():

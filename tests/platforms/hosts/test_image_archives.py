@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import errno
 import gzip
 import hashlib
 import io
@@ -35,6 +36,7 @@ from bareline.testing.bench import until
 from bareline.testing.hostile import damaged, survives
 from bareline.testing.messages import raises
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.message_codes import KEY_PREFIX
 
 pytestmark = pytest.mark.skipif(shutil.which("umoci") is None, reason="no umoci here")
 
@@ -423,8 +425,15 @@ def test_the_budget_is_a_setting_and_by_default_a_part_of_what_is_free(tmp_path)
     assert budgets.default_bytes(tmp_path) == pytest.approx(free_bytes / 4, rel=0.2)
     container = Container(runtime="bwrap", image="/a.tar", unpack_gib=0.5)
     assert container.unpack_gib == 0.5
-    for wrong in (0, -1, float("nan"), float("inf"), "much", 1 << 21):
-        with pytest.raises(ValueError, match="unpack_gib"):
+    for wrong, kind in (
+        (0, "GREATER-THAN"),
+        (-1, "GREATER-THAN"),
+        (float("nan"), "FINITE-NUMBER"),
+        (float("inf"), "FINITE-NUMBER"),
+        ("much", "FLOAT-PARSING"),
+        (1 << 21, "LESS-THAN-EQUAL"),
+    ):
+        with raises(ValueError, KEY_PREFIX + kind, "unpack_gib"):
             Container(runtime="bwrap", image="/a.tar", unpack_gib=wrong)
 
 
@@ -438,7 +447,7 @@ def test_a_full_disk_is_named_as_such(tmp_path, monkeypatch):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         signal.signal(signal.SIGXFSZ, before)
-    assert "cannot be read or unpacked: File too large" in reason
+    assert os.strerror(errno.EFBIG) in reason
 
 
 # Kills --------------------------------------------------------------------------------------------

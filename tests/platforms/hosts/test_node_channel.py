@@ -65,7 +65,7 @@ def test_the_node_that_is_lost_is_named_also_where_another_was_lost_before():
         until(lambda: first.has_ended)
         second.tell("leave")
         began = time.monotonic()
-        with pytest.raises(NotNow, match="exit code 7") as caught:
+        with raises(NotNow, "BL-PLATFORMS-711", "7") as caught:
             talk.wait("told", 20, ["b", "c"])
         assert caught.value.where == "b"
         assert time.monotonic() - began < 10

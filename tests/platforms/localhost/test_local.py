@@ -71,9 +71,9 @@ def test_works_in_the_folder_that_is_to_be_measured(open_bench, tmp_path):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"cores": (99_999,)}, "cannot use core 99999"),
-        ({"io_folder": "/no/such/folder"}, "not a folder that can be written to"),
-        ({"mpi": "/bin/ls"}, "not the launcher of"),
+        ({"cores": (99_999,)}, "99999"),
+        ({"io_folder": "/no/such/folder"}, "'/no/such/folder'"),
+        ({"mpi": "/bin/ls"}, "'/bin/ls'"),
     ],
 )
 def test_says_what_is_not_available(options, reason):
@@ -105,7 +105,7 @@ def test_without_any_mpi_library_the_rest_still_works(open_bench, monkeypatch, t
     monkeypatch.setenv("PATH", str(tmp_path))
     available = _available()
     assert available.ok
-    assert "no MPI library" in available.reason
+    assert "MPI" in available.reason
     bench = open_bench("local")
     assert bench.shell("echo ok").stdout == "ok\n"
     with raises(ToolMissing, "BL-PLATFORMS-946", "openmpi-bin"):

@@ -18,6 +18,7 @@ from bareline.platforms.reached.slurm.options import SlurmOptions
 from bareline.session.batch import JobRequest
 from bareline.session.node_needs import see_to_nodes
 from bareline.vocabulary.errors import UsageError
+from bareline.vocabulary.message_codes import code_of
 
 pytestmark = pytest.mark.netns
 
@@ -94,7 +95,8 @@ def test_a_job_whose_nodes_lack_its_python_is_not_submitted(slurm_cluster, tmp_p
     file.write_text('[platform.null]\ntype = "null"\n')
     done = CliRunner().invoke(app, [*line, "--platforms", str(file)])
     assert isinstance(done.exception, UsageError), done.output
-    assert "cannot start /nowhere/python" in str(done.exception)
+    assert code_of(done.exception) == "BL-SESSION-180"
+    assert "/nowhere/python" in str(done.exception)
     assert not (tmp_path / "run").exists()
     assert commands.ask("squeue", "--noheader", "--states=PENDING,RUNNING").stdout == ""
 

@@ -58,7 +58,7 @@ def test_sources_that_do_not_compile_there_show_the_compilers_words(
     ssh_options, project, make_spec, tmp_path
 ):
     project.break_it()
-    with pytest.raises(BuildError, match=r"nonsense.* undeclared") as caught:
+    with raises(BuildError, "BL-PLATFORMS-367", "nonsense") as caught:
         SshPlatform.build(make_spec("ssh", mpi="openmpi", **ssh_options), tmp_path)
     assert caught.value.where == "node1"
     log = (caught.value.hint or "").rpartition("node1:")[2]
@@ -66,22 +66,21 @@ def test_sources_that_do_not_compile_there_show_the_compilers_words(
 
 
 @pytest.mark.parametrize(
-    ("missing", "named", "says"),
+    ("missing", "code", "step"),
     [
-        ({"cmake"}, "'cmake' is not installed", "apt-get install cmake"),
-        ({"cc", "gcc"}, "'gcc' is not installed", "apt-get install gcc"),
-        ({"mpicc", "mpicc.openmpi"}, "without its compiler wrapper", "`software`"),
+        ({"cmake"}, "BL-PLATFORMS-895", "`apt-get install cmake`"),
+        ({"cc", "gcc"}, "BL-PLATFORMS-895", "`apt-get install gcc`"),
+        ({"mpicc", "mpicc.openmpi"}, "BL-PLATFORMS-602", "`software`"),
     ],
 )
 def test_a_host_without_a_compiler_is_named_with_the_next_step(
-    ssh_cluster, ssh_options, project, make_spec, tmp_path, missing, named, says
+    ssh_cluster, ssh_options, project, make_spec, tmp_path, missing, code, step
 ):
     with without(ssh_cluster[0], missing) as config:
         options = {**ssh_options, "config": config, "hosts": ("bare",)}
-        with pytest.raises((ToolMissing, BuildError), match=named) as caught:
+        with raises(ToolMissing, code, step) as caught:
             SshPlatform.build(make_spec("ssh", mpi="openmpi", **options), tmp_path)
     assert caught.value.where == "bare"
-    assert says in (caught.value.hint or "")
     assert project.builds == 0
 
 
@@ -200,12 +199,11 @@ def test_modules_are_loaded_on_every_host(ssh_cluster, ssh_options, modules, acq
 def test_a_module_that_there_is_not_names_the_host(ssh_cluster, ssh_options, modules, acquire):
     modules(ssh_cluster[0].folder)
     with (
-        pytest.raises(PlatformError, match="the module 'nonsense/1' cannot be loaded") as caught,
+        raises(PlatformError, "BL-PLATFORMS-556", "'nonsense/1'", "`module avail`") as caught,
         acquire("ssh", modules=("ours", "nonsense/1"), **ssh_options),
     ):
         pass
     assert caught.value.where == "node1"
-    assert "module avail" in (caught.value.hint or "")
 
 
 # In Slurm ----------------------------------------------------------------------------------------
@@ -239,7 +237,7 @@ def test_modules_are_loaded_on_every_node(
     with acquire("slurm", modules=("ours",), **options) as nodes:
         check_modules(nodes, programs)
     with (
-        pytest.raises(PlatformError, match="the module 'nonsense' cannot be loaded") as caught,
+        raises(PlatformError, "BL-PLATFORMS-556", "'nonsense'") as caught,
         acquire("slurm", modules=("nonsense",), **options),
     ):
         pass

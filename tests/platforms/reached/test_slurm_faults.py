@@ -31,6 +31,7 @@ from bareline.testing.messages import raises
 from bareline.testing.runs import SilentObserver
 from bareline.vocabulary.caveats import STARTUP_REPEATED
 from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
+from bareline.vocabulary.events import is_replacement
 from bareline.vocabulary.model import Command, Layout
 from bareline.vocabulary.nodeset import unfold
 from bareline.vocabulary.platform import PlatformSpec
@@ -142,11 +143,11 @@ _LOST = "slurmstepd: error:  mpi/pmix_v4: pmixp_p2p_send: node1 [0]: send failed
 
 
 @pytest.mark.parametrize(
-    ("fails", "says"),
-    [("kill -SEGV $$", "crashed in its start"), (f"echo '{_LOST}' >&2; exit 1", "lost a message")],
+    ("fails", "cause"),
+    [("kill -SEGV $$", "SIGSEGV"), (f"echo '{_LOST}' >&2; exit 1", "PMIx")],
 )
 def test_ranks_that_fail_in_their_start_are_started_once_more_and_that_is_said(
-    slurm_cluster, open_bench, fails, says
+    slurm_cluster, open_bench, fails, cause
 ):
     bench = open_bench("slurm", mpi="openmpi", launcher="srun", **OPTIONS)
     mark = f"/tmp/{bench.token}.start"
@@ -161,7 +162,7 @@ def test_ranks_that_fail_in_their_start_are_started_once_more_and_that_is_said(
     assert (output.exit_code, output.stdout) == (0, "started\n" * 2)
     assert STARTUP_REPEATED in output.caveats
     (told,) = bench.allocation.events()
-    assert f"2 ranks by srun {says}" in told
+    assert "2 ranks" in told and cause in told
     # What has printed, or crashes each time, is told as it is.
     for script, code in (("echo said; kill -SEGV $$", 139), ("kill -SEGV $$", 139)):
         output = bench.shell(script, mpi=True, layout=Layout(1))
@@ -200,17 +201,17 @@ def test_an_allocation_is_given_back(slurm_cluster, acquire):
 
 
 @pytest.mark.parametrize(
-    ("line", "says"),
+    ("line", "state"),
     [
-        ("scancel {job}", "was cancelled (CANCELLED)"),
+        ("scancel {job}", "CANCELLED"),
         (
             "sbatch --partition=urgent --nodes=4 --exclusive --output=/dev/null --wrap=true",
-            "was preempted by a job of higher priority (PREEMPTED)",
+            "PREEMPTED",
         ),
     ],
 )
 def test_an_allocation_that_is_taken_away_is_renewed_and_the_trial_repeated(
-    slurm_cluster, open_bench, line, says
+    slurm_cluster, open_bench, line, state
 ):
     bench = open_bench("slurm", **OPTIONS)
     (job,) = jobs()
@@ -222,11 +223,11 @@ def test_an_allocation_that_is_taken_away_is_renewed_and_the_trial_repeated(
     with when_it_runs(bench.token, 1, take_away):
         output = bench.run("sh", "-c", _LONG_ONCE, "sh", bench.token, timeout_s=60)
     assert output.stdout == "again\n"
-    told = bench.allocation.events()
-    assert f"the allocation {job} {says}" in told[0]
-    assert "the trial is repeated" in told[0]
-    assert "in the queue" in told[1]
-    assert jobs() == [bench.allocation.facts()["slurm.job"]]
+    ended, renewed = bench.allocation.events()[:2]
+    new_job = bench.allocation.facts()["slurm.job"]
+    assert job in ended and state in ended
+    assert new_job in renewed
+    assert jobs() == [new_job]
     assert marked_processes(bench.token) == []
 
 
@@ -244,7 +245,7 @@ def test_a_dead_node_is_told_apart_and_excluded(slurm_cluster, open_bench):
     names = [node.name for node in bench.allocation.nodes]
     assert output.stdout == "again\nagain\n", "the trial was repeated"
     assert len(names) == 2 and "node2" not in names
-    assert any("node2: the node failed" in text for text in bench.allocation.events())
+    assert any("node2" in text for text in bench.allocation.events())
 
 
 def test_an_allocation_that_would_end_too_soon_is_renewed_before_the_trial(
@@ -262,7 +263,8 @@ def test_an_allocation_that_would_end_too_soon_is_renewed_before_the_trial(
     monkeypatch.setattr(commands, "job_state", nearly_over)
     assert bench.shell("echo done", timeout_s=60).stdout == "done\n"
     assert bench.allocation.facts()["slurm.job"] != first
-    assert "ends in 20 s: a new one is asked for" in bench.allocation.events()[0]
+    event = bench.allocation.events()[0]
+    assert is_replacement(event) and first in event and "20 s" in event
 
 
 def test_a_job_whose_time_ends_leaves_what_is_left_to_another_one(
@@ -312,7 +314,8 @@ def test_the_queue_is_left_when_it_takes_too_long(slurm_cluster, acquire, caplog
         ):
             pass
         assert len(jobs()) == 1
-    assert "the allocation waits in the queue: Resources" in caplog.text
+    warnings = [record for record in caplog.records if record.name == job_module.__name__]
+    assert any("Resources" in record.getMessage() for record in warnings)
 
 
 def test_a_job_that_can_never_start_is_not_waited_for(slurm_cluster, acquire):

@@ -77,7 +77,7 @@ def test_a_spack_environment_is_activated(tmp_path):
     done = run(tmp_path, ("spack:/envs/mpi",))
     assert (done.stdout, done.returncode) == ("spack\n", 0)
     missing = run(tmp_path, ("spack:/envs/other",))
-    assert "the Spack environment '/envs/other' cannot be activated" in missing.stderr
+    assert missing.returncode and "'/envs/other'" in missing.stderr
 
 
 @pytest.mark.parametrize("tool", ["conda", "micromamba"])
@@ -86,21 +86,17 @@ def test_a_conda_environment_is_activated(tmp_path, tool):
     done = run(tmp_path, ("conda:mpi",))
     assert (done.stdout, done.returncode) == (f"{tool}\n", 0)
     missing = run(tmp_path, ("conda:other",))
-    assert "the conda environment 'other' cannot be activated" in missing.stderr
+    assert missing.returncode and "'other'" in missing.stderr
 
 
 @pytest.mark.parametrize(
-    ("software", "said"),
-    [
-        ("spack:/envs/mpi", "there is no Spack on the path"),
-        ("conda:mpi", "there is neither conda nor micromamba on the path"),
-    ],
+    ("software", "manager"), [("spack:/envs/mpi", "Spack"), ("conda:mpi", "conda")]
 )
-def test_a_manager_that_is_not_there_is_named(tmp_path, software, said):
+def test_a_manager_that_is_not_there_is_named(tmp_path, software, manager):
     program(tmp_path, "true", "exit 0\n")
     done = run(tmp_path, (software,), SPACK_ROOT="")
     assert done.returncode == 126
-    assert said in done.stderr
+    assert manager in done.stderr
 
 
 @pytest.mark.parametrize("name", ["openmpi/4.1", "module:", "module:$(id)", "spack:-h", "pip:mpi"])

@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from bareline.session.sources import Sources
+from bareline.testing.messages import raises
 from bareline.vocabulary.errors import ToolMissing
 from bareline.vocabulary.model import Command, Layout
 from bareline.vocabulary.platform import PlatformSpec
@@ -46,7 +47,7 @@ def see(allocation, kind, tiny):
     assert learned["from.app.tiny.prefix"] == str(program.parents[1])
     assert furnish("easybuild:tiny/1.0") == made and len(noted) == 1
     sources = Sources(lambda *_: None, lambda *_: None)
-    with pytest.raises(ToolMissing, match=r"module .tiny/2\.0. cannot be loaded"):
+    with raises(ToolMissing, "BL-SESSION-716", "'tiny/2.0'"):
         sources.furnish("app.tiny", Source(name="easybuild:tiny/2.0"), spec, allocation, command)
 
 

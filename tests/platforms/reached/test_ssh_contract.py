@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bareline.testing.bench import keeping
+from bareline.testing.messages import raises
 from bareline.testing.platforms import MpiContract, PlatformContract
 from bareline.vocabulary.errors import ToolMissing
 from bareline.vocabulary.model import Layout
@@ -57,5 +58,5 @@ def test_ranks_of_two_hosts_are_in_containers(share, ssh_options, kept, rank_pro
     look = [bench.run("readlink", "/proc/self/ns/user", node=node).stdout for node in (0, 1)]
     assert str(Path("/proc/self/ns/user").readlink()) not in "".join(look)
     assert bench.allocation.facts()["container.userns"] == f"per-{share}"
-    with pytest.raises(ToolMissing, match="no-such-program"):
+    with raises(ToolMissing, "BL-HOST-246", "no-such-program"):
         bench.run("true", requires=("no-such-program",))

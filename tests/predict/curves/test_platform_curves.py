@@ -21,6 +21,7 @@ from bareline.probes.mpi._mpibench import MpiParams
 from bareline.profile.files import write_profile
 from bareline.testing.messages import raises
 from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.message_codes import code_of
 from bareline.vocabulary.model import Layout
 
 
@@ -136,24 +137,21 @@ def test_a_median_of_no_launch_is_never_asked_for():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "code"),
     [
-        ([], "no profile is given"),
-        (["PROFILE"], "needs the MPI benchmarks (the ladder) of two platforms"),
-        (
-            ["PROFILE", "--from", "RUN", "--to", "b", "--model", "magic"],
-            "there is no model 'magic'",
-        ),
-        (["PROFILE", "--from", "RUN", "--to", "b"], "RUN"),
-        (["--validate", "RUN"], "RUN"),
+        ([], "BL-CLI-309"),
+        (["PROFILE"], "BL-CLI-327"),
+        (["PROFILE", "--from", "RUN", "--to", "b", "--model", "magic"], "BL-CLI-588"),
+        (["PROFILE", "--from", "RUN", "--to", "b"], "BL-STORE-971"),
+        (["--validate", "RUN"], "BL-STORE-971"),
     ],
 )
-def test_wrong_command_lines_are_one_line(arguments, words, tmp_path):
+def test_wrong_command_lines_are_one_line(arguments, code, tmp_path):
     path = tmp_path / "app.profile"
     write_profile(replace(profile_of(program(), 1.0, compute_s=0.5), path=path), path)
     named = [str(path) if one == "PROFILE" else one for one in arguments]
     done = CliRunner().invoke(app, ["predict", *named])
-    assert words in str(done.exception) and "\n" not in str(done.exception)
+    assert code_of(done.exception) == code and "\n" not in str(done.exception)
 
 
 def test_the_plan_is_printed(tmp_path):

@@ -221,12 +221,20 @@ def test_a_run_without_recurrence_has_no_period(profile):
         find_period(traced((2, 2), (64, 64), 1), profile)
 
 
-@pytest.mark.parametrize("spoil", ["", "{}", "[1]", '{"schema": "bareline.period", "version": 9}'])
-def test_a_file_that_is_no_period_is_refused_in_one_line(tmp_path, spoil):
+@pytest.mark.parametrize(
+    ("spoil", "code"),
+    [
+        ("", "BL-PROFILE-886"),
+        ("{}", "BL-PROFILE-980"),
+        ("[1]", "BL-PROFILE-980"),
+        ('{"schema": "bareline.period", "version": 9}', "BL-PROFILE-980"),
+    ],
+)
+def test_a_file_that_is_no_period_is_refused_in_one_line(tmp_path, spoil, code):
     (tmp_path / "x.period").write_text(spoil)
-    with pytest.raises(ProfileError, match="period") as error:
+    with raises(ProfileError, code, str(tmp_path / "x.period")) as error:
         read_period(tmp_path / "x.period")
-    assert error.value.hint
+    assert error.value.hint and "\n" not in str(error.value)
     with raises(ProfileError, "BL-PROFILE-368"):
         read_period(tmp_path / "none.period")
 
@@ -415,15 +423,16 @@ def test_a_prediction_for_more_ranks(fits, tmp_path):
     said = bareline(*asked, "--per-node", "1", "--figures", "drawn")
     assert "computing, as profiled" in (tmp_path / "drawn/ranks-32.svg").read_text()
     assert "Scaling" in said.stdout and "32*" in said.stdout and "4x8" in said.stdout
-    for words, why in (
-        ((*names, "--ranks", "256", "--to", "sim-10g"), "more than 8 times the 16"),
-        ((*names, "--ranks", "32", "--to", "bare"), "is not simulated"),
-        ((*names, "--ranks", "32"), "no platform is given"),
-        ((*names, "--ranks", "32", "--to", "sim-10g", "--grid", "4xq"), "is not a valid grid"),
-        ((names[0], "--ranks", "32", "--to", "sim-10g"), "profiles on several numbers of ranks"),
-        ((*names, "--to", "sim-10g"), "several profiles are given"),
+    for words, error_code in (
+        ((*names, "--ranks", "256", "--to", "sim-10g"), "BL-PREDICT-702"),
+        ((*names, "--ranks", "32", "--to", "bare"), "BL-SESSION-279"),
+        ((*names, "--ranks", "32"), "BL-CLI-490"),
+        ((*names, "--ranks", "32", "--to", "sim-10g", "--grid", "4xq"), "BL-PREDICT-621"),
+        ((names[0], "--ranks", "32", "--to", "sim-10g"), "BL-PREDICT-340"),
+        ((*names, "--to", "sim-10g"), "BL-CLI-676"),
     ):
-        assert why in bareline("predict", *words, code=2).stderr
+        end = json.loads(bareline("predict", *words, "--json", code=2).stderr)
+        assert end["code"] == error_code, end
 
 
 # The real program ---------------------------------------------------------------------------------

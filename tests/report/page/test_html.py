@@ -76,6 +76,7 @@ def test_the_verdict_is_a_line_a_matrix_and_sentences(page: str, document: Docum
     verdict = page[page.index('id="verdict"') : page.index('id="all"')]
     places = [verdict.index(mark) for mark in ('class="headline"', 'class="glance"')]
     assert places == sorted(places)
+    assert not re.search(r"\w\.\.(\s|$)", words_of(page)), "a sentence ends with two full stops"
     # Sentences stand in their layer's section, behind its line and before its strip.
     assert 'class="verdict"' not in verdict
     mpi = page[page.index('<section id="layer-mpi"') :]

@@ -1,10 +1,10 @@
 """Divide a program's extra time into pieces such as computation, collectives, waiting and files.
 
 If predictions were stored, the pieces are the terms of the replay that also makes the predictions.
-Otherwise each pair of launches in one block has two profiles, one of each platform. A piece is the
-median over all pairs of the difference between the profiles. Without profiles, the program's own
-measurement of computation and communication is used. The residual is the loss of all launches minus
-the sum of the pieces.
+Otherwise the two platforms' profiles of launches in one block are compared: a piece is the median,
+over all pairs of launches, of the difference between the profiles. Without profiles, the program's
+own measurement of computation and communication is used. The residual is the loss of all launches
+minus the sum of the pieces.
 
 The time within a call includes waiting for late processes: a piece shows where time passes, not
 which process causes the delay.
@@ -81,10 +81,10 @@ Source = Literal["replay", "profile", "clock"]
 class Breakdown:
     """A program's loss, divided into pieces in the order of `PIECES`.
 
-    `ratio` and `base_s` come from all launches. If separate launches were made for profiles, they
-    come from the profiled launches only. `launches` is the number of pairs of launches in the
-    medians of the pieces. `source` is the origin of the pieces: the replay that predicts, profiles,
-    or the program itself.
+    `ratio` and `base_s` come from all launches. If separate launches were made for profiles,
+    `ratio` and `base_s` come only from these separate launches. `launches` is the number of pairs
+    of launches from which the medians of the pieces are computed. `source` is the origin of the
+    pieces: the replay that predicts, profiles, or the program itself.
     """
 
     title: str
@@ -158,7 +158,7 @@ def _is_claimed_loss(cell: Row) -> bool:
 def _by_replay(
     cell: Row, ratio: Estimate, base_s: float, title: str, loss: ReplayedLoss
 ) -> Breakdown:
-    """Return the loss divided into the terms of its replay."""
+    """Divide a program's loss into the terms of the replay of the program's trace."""
     pieces = tuple(Piece(term.name, term.extra, term.lo, term.hi) for term in loss[0])
     return Breakdown(title, cell, ratio, base_s, pieces, "replay", loss[1])
 

@@ -67,7 +67,7 @@ class CallKey(NamedTuple):
 class PairedCalls(NamedTuple):
     """The calls of a group in a pair of launches.
 
-    `extra` is their extra time divided by the baseline's.
+    `extra` is the extra time of these calls divided by the program's time on the baseline.
     """
 
     extra: float
@@ -80,7 +80,7 @@ def paired_calls(
 ) -> dict[CallKey, PairedCalls]:
     """Return the calls of both launches with their extra time.
 
-    - `base_s`: the baseline's time in s, by which the extra time is divided.
+    - `base_s`: the program's time on the baseline in s, by which the extra time is divided.
     """
     calls_here = _by_call(profile)
     calls_there = _by_call(base_profile)

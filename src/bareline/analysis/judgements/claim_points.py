@@ -29,7 +29,7 @@ class JudgedPoints:
 
     @property
     def with_common_points(self) -> JudgedPoints:
-        """The groups without points (e.g. sizes) that only one of them contains."""
+        """Both groups, reduced to the points (e.g. sizes) that both contain."""
         points = {loss.place.point for loss in self.first}
         points &= {loss.place.point for loss in self.last}
         first = [loss for loss in self.first if loss.place.point in points]

@@ -104,9 +104,9 @@ class PrintedPlaces:
 class Replication:
     """The rows of a run with the platforms that represent the published ones.
 
-    - `cast`: for each published platform, the platform of the run that represents it.
-    - `shares`: the rows of all platforms with the share of a peak. In `cast`, the value for the
-      published peak is `THE_PEAK`.
+    - `cast`: for each published platform, the platform of the run that represents it; `THE_PEAK`
+      for the published peak.
+    - `shares`: the rows with the share of a peak that each platform reaches.
     """
 
     def __init__(
@@ -156,9 +156,10 @@ class Replication:
     def _losses_to_all(
         self, check: ClaimCheck, absent: Sequence[str], about: PlaceTest | None
     ) -> list[PlaceLoss]:
-        """Return the losses compared with the claim's other platforms.
+        """Return the losses compared with the platforms in `against` of the claim.
 
-        Platforms without a representative in the run are left out.
+        For an order, platforms without a representative in the run are left out. For any other
+        claim, only the first platform is used.
         """
         against = check.against[:1]
         if check.kind == "order":
@@ -177,7 +178,7 @@ class Replication:
     ) -> list[Vote]:
         """Return a vote for each program.
 
-        A program without a beginning or an end of the change has none.
+        A program that was not measured at the beginning or at the end of the change has no vote.
         """
         others = self._others(check)
         votes = []
@@ -377,7 +378,7 @@ def _by_program(losses: Iterable[PlaceLoss]) -> dict[str, list[PlaceLoss]]:
 
 
 def toward_claim(check: ClaimCheck, ratio: Estimate) -> Estimate:
-    """Return a ratio, inverted if necessary, so that above 1 agrees with the document."""
+    """Return a ratio, inverted if necessary, so that a value above 1 agrees with the claim."""
     if check.expect == "better":
         return ratio.inverse()
     return ratio

@@ -147,7 +147,7 @@ class JudgedComparison:
     def judged(self) -> GradedRows:
         """All rows whose claims are corrected together for multiple tests.
 
-        Rows of steps are included.
+        If the study is a ladder, the rows that compare a step with the previous step are included.
         """
         if self._whole is not None:
             return self._whole.judged
@@ -162,7 +162,7 @@ class JudgedComparison:
     def from_before(self) -> pl.DataFrame:
         """The rows of every step compared with the previous step.
 
-        Column "baseline" names this step.
+        Column "baseline" names the previous step.
         """
         table = self._compare(self._steps)
         return self.judged.known(table, self._steps).select(COLUMNS)

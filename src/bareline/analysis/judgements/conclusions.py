@@ -221,7 +221,7 @@ def _bandwidth(figures: _Figures, platform: str) -> PlatformShare | None:
 
 
 def _all_cores(figures: _Figures, platform: str) -> PlatformShare | None:
-    """Return the share of its rate of random updates that a core keeps if all cores update."""
+    """Return a core's rate of random updates if all cores update, divided by its rate alone."""
     alone = figures.of(platform, "rate", params={"mode": "single"})
     together = figures.of(platform, "rate", params={"mode": "star"})
     return _ratio(together, alone)

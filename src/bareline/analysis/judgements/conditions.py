@@ -94,8 +94,8 @@ class ConditionRows:
     - `tested`: the number of rows that the selector selects.
     - `met`: the rows that meet the condition.
     - `undecided`: the rows whose launches do not show whether the row meets the condition.
-    - `passed`: the rows that certainly do not meet the condition, or do not meet a condition
-      without certainty.
+    - `passed`: the rows that certainly do not meet the condition. If the condition is not about
+      certainty, these are all rows that do not meet it.
     """
 
     tested: int
@@ -168,7 +168,7 @@ class FailCondition:
 
     @property
     def needs_certainty(self) -> bool:
-        """Whether rows meet the condition unless they certainly do not, as for ``.hi > 1.1``."""
+        """Whether uncertain rows also meet the condition, as for ``.hi > 1.1``."""
         end_and_sign = (self.end, self.sign[0])
         return end_and_sign in (("hi", ">"), ("lo", "<"))
 
@@ -194,7 +194,7 @@ class FailCondition:
     def limit_for(self, margin: float) -> float:
         """Return the limit of the ratio.
 
-        For a condition on a verdict it follows from the margin.
+        For a condition on a verdict, the limit follows from the margin.
         """
         if self.verdict is None:
             return self.limit

@@ -41,8 +41,8 @@ class Control:
     - `claims`: the number of certain differences that sentences would claim.
     - `floors`: for each layer in which rows differ, the largest difference as a ratio above 1; None
       if it is infinite.
-    - `floor`: the ratio above 1 up to which differences on any layer may be the machine's own; 1 if
-      no row differs.
+    - `floor`: the ratio above 1 up to which differences on any layer may come from the machine
+      itself; 1 if no row differs.
     """
 
     platform: str
@@ -112,14 +112,14 @@ def _floors(different: pl.DataFrame) -> dict[str, float | None]:
 
 
 def _floor(rows: pl.DataFrame) -> float:
-    """Return a ratio that the machine's own differences do not exceed, estimated from the control.
+    """Return a ratio that differences caused by the machine do not exceed, from the control.
 
-    One row that differs proves that the baseline's two measurements differ by more than the
-    launches of each show. The size of a single difference is weak evidence, because a layer has
-    only one or two of them. The root mean square of the logarithms over all layers estimates the
-    size of hidden differences, with as many degrees of freedom as there are cases. The result is a
-    multiple of this root mean square (Student's t). On 39 of 40 pages, none of the same number of
-    further differences exceeds this result.
+    One row that differs proves that the baseline's two measurements differ by more than the spread
+    of their launches explains. The size of a single difference is weak evidence, because a layer
+    has only one or two differences. The root mean square of the logarithms over all layers
+    estimates the size of hidden differences, with as many degrees of freedom as there are cases.
+    The result is a multiple of this root mean square (Student's t). On 39 of 40 pages, as many
+    hidden differences as there are cases are all below this result.
     """
     if rows.is_empty():
         return 1.0

@@ -9,7 +9,8 @@ rule that applies decides a row.
   pages. The row's own 95 % interval excludes equality, and its estimate is beyond the margin. With
   fewer than six boots no row is certain.
 - *likely* rows: about one of twenty is false. The row's whole interval must also be beyond the
-  margin. If nearly all true differences are certain, most remaining ones are noise, which is small.
+  margin: if nearly all true differences are certain, most remaining differences are noise, and
+  noise is small.
 - a row whose difference is not larger than the baseline's difference from itself is undecided.
 """
 
@@ -48,7 +49,7 @@ class RowEvidence:
     - `beyond_margin`: the whole interval is beyond the margin.
     - `equal`: the interval is inside the margin.
     - `n`: the number of compared launches, or boots.
-    - `ratio`: times worse; NaN without a ratio.
+    - `ratio`: how many times worse than the baseline; NaN without a ratio.
     - `p`: the p-value over all claims of the page together; NaN without a test.
     - `q`: the false discovery rate over all rows.
     - `q_rest`: the false discovery rate over the rows that are not certain.
@@ -100,7 +101,7 @@ class _Line:
 def decide(row: RowEvidence, floor: float) -> Decisions:
     """Return the decision of each row, by the first rule that applies to it.
 
-    `floor`: the ratio above 1 up to which differences may be the machine's own.
+    `floor`: the ratio above 1 up to which differences may come from the machine itself.
     """
     delivered = row.only_lost  # launches that exceeded their limit compare without any figure
     lost = row.lost != 0
@@ -174,8 +175,8 @@ _SIDES = {1: Verdict.SLOWER, -1: Verdict.FASTER, 0: None}
 def decide_mean(mean: Mean | None, margin: float, floor: float) -> Mean | None:
     """Return the mean of a finding's points with its verdict; slower and faster are always certain.
 
-    Differences below `margin` do not matter. Differences up to the ratio `floor` may be the
-    machine's own and are undecided.
+    Differences below `margin` do not matter. Differences up to the ratio `floor` may come from the
+    machine itself and are undecided.
     """
     if mean is None:
         return None

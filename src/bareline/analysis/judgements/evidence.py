@@ -106,7 +106,7 @@ class Evidence:
       uncertainty.
     - `approximate`: the value is printed with "about".
     - `failure`: why there is no value, in words.
-    - `crashed`: the number of launches that crashed or never ended, and of all launches.
+    - `crashed`: two numbers: the launches that crashed or never ended, and all launches.
     """
 
     application_class: str

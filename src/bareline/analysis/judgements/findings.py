@@ -182,7 +182,7 @@ class Finding:
         return self.grade_toward(self.verdict)
 
     def grade_toward(self, verdict: Verdict) -> Grade:
-        """Return the grade of a verdict: the mean's, or else the most certain point's.
+        """Return the grade of a verdict: of the mean if it decides, else of the most certain point.
 
         A mixed verdict has the grade of its losses, not of its gains.
         """

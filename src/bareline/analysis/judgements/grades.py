@@ -52,7 +52,7 @@ _MIRRORED = {Verdict.SLOWER.value: Verdict.FASTER.value, Verdict.FASTER.value: V
 
 
 def question_of(records: Records) -> tuple[str, ...]:
-    """Return the study's question as selectors; by default it names the layers of its programs."""
+    """Return the study's question as selectors; without a question, the layers of programs."""
     texts = records.study.get("question") or ()
     if isinstance(texts, str):
         texts = [texts]
@@ -63,7 +63,7 @@ class GradedRows:
     """The decided rows of a page, and the basis of their certainty.
 
     - `floor`: rows with differences below this ratio are undecided, because the baseline differs
-      from itself by as much.
+      from itself by up to this ratio.
     - `table`: the rows of `bareline.analysis.numbers.points.compare_points`, decided.
     - `tests`: the number of comparisons for which "certain" is valid together.
     - `exchanged`, `short`, `needed`: the values of these fields of the page's `Family`.

@@ -23,9 +23,9 @@ def nearby_changes(
 ) -> tuple[FactChange, ...]:
     """Return the facts that changed in the runs from `first` to `last`.
 
-    A new level of the metric begins in these runs. A run may have no value of a fact. A change is
-    then known to be between the two nearest runs that have a value. Facts that change often are
-    left out.
+    The new level of a metric begins in one of these runs. If a run has no value of a fact, a change
+    of this fact is only known to be between the two nearest runs with a value. Facts that change
+    often are left out.
     """
     nearby = []
     often = _OFTEN_SHARE * len(runs)

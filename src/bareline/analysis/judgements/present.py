@@ -1,8 +1,8 @@
 """The present level of a series compared with a reference level, for conditions on a history.
 
 By default the reference is the level directly before the latest change that was not accepted. If
-the user names a run, the reference is the level of that run. If a later change was accepted, it is
-the level after this change.
+the user names a run, the reference is the level of that run. If a change after that run was
+accepted, the reference is the level after the accepted change.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ChangePoint:
       95 % interval over runs; above 1 is worse.
     - `p`: the probability that one analysis of all series finds a change as large as this although
       nothing changed.
-    - `changed`: facts of the platform that changed near this run: name, value before, value after.
+    - `changed`: facts of the platform that changed near run `at`: name, value before, value after.
     """
 
     at: int
@@ -126,7 +126,7 @@ def _logs(values: Sequence[float | None]) -> np.ndarray:
 
 
 def _verdict(ratio: Estimate, margin: float) -> Verdict | None:
-    """Return how the present level differs from a reference before an earlier change.
+    """Return how the present level differs from a reference level that is several changes older.
 
     The result is None if unsure.
     """

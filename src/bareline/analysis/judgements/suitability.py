@@ -217,7 +217,7 @@ def _judge(
 
 
 def _is_voided(ground: Evidence, kind: ApplicationClass) -> bool:
-    """Whether a caveat of most trials excludes a ground for a class."""
+    """Whether a caveat that most trials have excludes a ground for a class."""
     return any(caveat.code in kind.voided_by and caveat.for_most for caveat in ground.caveats)
 
 

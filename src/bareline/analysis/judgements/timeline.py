@@ -135,7 +135,7 @@ def history_of(runs: Sequence[Run]) -> list[Path]:
     """Return the paths of the runs of a history.
 
     For a single run, the history consists of the runs in its folder that belong to the same study
-    and are not later.
+    and are not later than this run.
     """
     if len(runs) > 1:
         return [run.path for run in runs]

@@ -64,7 +64,7 @@ class TrendSeries:
     - `changes`: all changes, in the order of the runs.
     - `present`: the present state according to the certain changes.
     - `likely`: the present state according to the certain and the likely changes.
-    - `slope`: the change per run of a drifting series; above 1 is worse.
+    - `slope`: the factor by which a drifting series changes per run; above 1 is worse.
     """
 
     platform: str
@@ -148,9 +148,9 @@ class SeriesRow(TypedDict):
       change.
     - `reference`: the latest run with the reference level.
     - `first_of_new_level`: the first run after the last change between the two levels.
-    - `changed`: the facts that changed near that run.
+    - `changed`: the facts that changed near the run `first_of_new_level`.
     - `p`: the smallest p of the series.
-    - `slope`: the relative change per run of a drifting series.
+    - `slope`: the relative change per run of a drifting series; above 0 is worse.
     - `autocorrelation`: the correlation of successive runs, 0 if none is found.
     """
 

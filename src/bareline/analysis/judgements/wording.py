@@ -1,6 +1,6 @@
 """Judge whether one measured ratio agrees with the words of a claim: its direction and its amount.
 
-Ratios in this module are inverted where necessary, so that above 1 agrees with the document.
+Ratios in this module are inverted where necessary, so that a ratio above 1 agrees with the claim.
 Amounts are compared on a log scale, on which 4 times is half of 16 times.
 """
 
@@ -94,7 +94,7 @@ def accepted(effect: Effect) -> tuple[float | None, float | None]:
 def judge(
     toward: Estimate, effect: Effect | None, *, margin: float, ties: bool = False
 ) -> ClaimStatus:
-    """Judge a ratio that must be above 1.
+    """Judge a claim that requires a ratio above 1.
 
     - `effect`: the amount that the document states; None if it states only a direction.
     - `margin`: a ratio up to 1 + margin counts as equal to 1.
@@ -126,7 +126,7 @@ def judge(
 
 
 def judge_equality(toward: Estimate, within: float) -> ClaimStatus:
-    """Judge a ratio that must be 1; a factor of up to `within` is permitted in either direction."""
+    """Judge a claim that requires a ratio from 1 / `within` to `within`, i.e. about 1."""
     lo, hi = _ends_of(toward)
     if 1 / within <= lo and hi <= within:
         return ClaimStatus.YES
@@ -149,7 +149,7 @@ def _ends_of(toward: Estimate) -> tuple[float, float]:
 
 
 def _judge_tie(lo: float, hi: float, least: float) -> ClaimStatus:
-    """Judge a ratio that must be at least `least`."""
+    """Judge a claim that requires a ratio of at least `least`."""
     if hi < least:
         return ClaimStatus.NO
     if lo >= least:

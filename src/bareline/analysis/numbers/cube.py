@@ -118,7 +118,7 @@ class Cube:
         )
 
     def _absent(self, trials: pl.DataFrame) -> BoolCube:
-        """Mark the points of the trials' cases that have no value in the trial's block."""
+        """Mark for each trial the points of its case that have no value in the trial's block."""
         shape = (len(self.platforms), self.cases.height, self.values.shape[-1])
         cases = np.zeros(shape, np.bool_)
         cases[_positions(trials, "p", "case", "at")] = True

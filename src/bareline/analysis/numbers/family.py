@@ -103,7 +103,7 @@ def family_wise(
 
 
 def _at_points(members: Sequence[Members], tests: WithLosses) -> Discoveries:
-    """Return for all points of each pair the p-values and the side that lost more launches."""
+    """Return for all points of each pair the p-values, and the points that lost launches decide."""
     points = []
     by_loss = []
     for member, p_of_pair, loss_of_pair in zip(members, tests.p, tests.by_loss, strict=True):
@@ -127,7 +127,7 @@ def _members(
 
 @dataclass(frozen=True, slots=True)
 class _Exchange:
-    """The p-values of a permutation test of blocks: for each member the smallest of all looks.
+    """The p-values of a permutation test of blocks; of several interim analyses, the smallest.
 
     - `exchanged`: for each platform the number of blocks that were exchanged.
     """
@@ -157,7 +157,7 @@ def _exchange(
 
 
 def _of_all(p: FloatCube, families: Sequence[_Exchanged], alpha: float) -> FloatCube:
-    """Return p-values corrected for the number of families and looks; this look spends `alpha`."""
+    """Return p-values corrected for all families and looks; this interim look spends `alpha`."""
     return p * len(families) * (stats.CERTAIN_ALPHA / alpha)
 
 
@@ -211,7 +211,10 @@ def _fewest_exchanged(looks: Looks, families: int) -> int:
 
 
 class Discoveries(NamedTuple):
-    """The q-values of each pair's points, and the side that certainly lost more launches."""
+    """For each pair: the q-values of the points, and the points that lost launches decide.
+
+    - `by_loss`: 1 or -1 if lost launches alone make a point worse or better, else 0.
+    """
 
     points: list[FloatCube]
     by_loss: list[IntCube]
@@ -220,7 +223,7 @@ class Discoveries(NamedTuple):
 def discoveries(
     pairs: Sequence[PlatformPair], tested: Sequence[BoolCube], margin: float
 ) -> Discoveries:
-    """Return q-values (false discovery rate), as `Family.points` and `Family.by_loss`."""
+    """Return the q-values (false discovery rate) of points, and the results of lost launches."""
     members = []
     for pair, mask in zip(pairs, tested, strict=True):
         members.append(Members(pair, mask, (), np.ones(mask.shape)))
@@ -370,7 +373,7 @@ def _is_exchanged(pair: PlatformPair, *, exact: bool, apart: bool) -> bool:
 
 
 def _enough(pair: PlatformPair, common: IntCube) -> bool:
-    """Whether a pair has six of the common groups, or as many groups as its own boots make."""
+    """Whether a pair has at least six of the common groups, or as many as its own boots make."""
     blocks = pair.exchanged_blocks
     alone = np.unique(pair.boots.groups[blocks]).size
     joint = np.unique(common[blocks]).size

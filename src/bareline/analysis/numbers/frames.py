@@ -41,7 +41,7 @@ class Frames(NamedTuple):
         return texts
 
     def with_cases(self, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Frames:
-        """Return the frames after `change` of every frame that has the columns of a case."""
+        """Return the frames, with `change` applied to every frame that has columns of a case."""
         planned = self.planned
         if planned is not None:
             planned = change(planned)
@@ -187,8 +187,8 @@ def _layout_words(layout: Layout, *, with_pinning: bool) -> str:
 def split_trials(trials: pl.DataFrame, split: pl.DataFrame) -> pl.DataFrame:
     """Return trials in which each case has the nodes and threads of the layout that was used.
 
-    A study may name the nodes for a case. The case's launches on named nodes become additional
-    blocks.
+    If a study names the nodes for a case, a block may contain several launches of the case. These
+    launches become additional blocks.
 
     - `split`: the cases with several layouts, from `split_of`.
     """

@@ -1,4 +1,4 @@
-"""The medians of many runs in one table; rows of two runs with equal names are the same quantity.
+"""The medians of many runs in one table; rows with equal names in two runs are the same quantity.
 
 The latest run defines the unit and the good direction of each metric. Values of an earlier run are
 left out if their unit cannot be converted or their good direction is the opposite.

@@ -121,11 +121,11 @@ class Members:
     def weight(self) -> FloatCube:
         """The factor of each member's test statistic, which is larger for means.
 
-        A mean represents many points. Under some exchange of six blocks, the largest of fifty noisy
-        points is often as extreme as their mean. So the factor of a mean is the sixth root of the
-        number of points. Example (simulated): fifty points are 5 % slower, with 5 % of noise. The
-        probability that their mean becomes certain rises from 82 to 99 %. The probability that a
-        loss at a single point becomes certain falls by 1 %.
+        A mean represents many points. With six blocks, there is often an exchange under which one
+        of fifty noisy points is as extreme as the mean of the points. So the factor of a mean is
+        the sixth root of the number of points. Example (simulated): fifty points are 5 % slower,
+        with 5 % of noise. The probability that their mean becomes certain rises from 82 to 99 %.
+        The probability that a loss at a single point becomes certain falls by 1 %.
         """
 
         def of_mean(points: Points) -> float:
@@ -266,7 +266,10 @@ class _LostShares(NamedTuple):
 
 
 class WithLosses(NamedTuple):
-    """The p-values of the members of each pair, and the side that certainly lost more launches."""
+    """For each pair: the p-values of the members, and the members that lost launches decide.
+
+    - `by_loss`: 1 or -1 if lost launches alone make a member certainly worse or better, else 0.
+    """
 
     p: list[FloatCube]
     by_loss: list[IntCube]

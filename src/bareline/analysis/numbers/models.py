@@ -57,8 +57,8 @@ def unlike_processors(
 ) -> BoolCube:
     """Return the points that are not compared because a processor is emulated.
 
-    If the baseline is real hardware, a run launches an emulated processor only twice. Two emulated
-    platforms of such a run are therefore not compared either.
+    If the baseline is real hardware, a run makes only a few launches on an emulated processor. Two
+    emulated platforms of such a run are therefore not compared either.
 
     - `points`: the points of the pair's values.
     """

@@ -22,7 +22,7 @@ from bareline.vocabulary.model import Layer
 def of_launches(values: FloatCube, begins: IntCube) -> FloatCube:
     """Return for each launch of a case the mean over its points, shape (cases, blocks).
 
-    Before, each point's mean over all launches is subtracted from the point's values.
+    First, each point's mean over all launches is subtracted from the point's values.
 
     - `begins`: the first row of each case in `values`.
     """
@@ -54,7 +54,8 @@ _LIKE_NO_OTHER = -1
 def _kinds_of_noise(cube: Cube) -> IntCube:
     """Return a number for each point; points with the same kind of noise have equal numbers.
 
-    This is assumed of points that have the same layer and are both headline points, or both not.
+    Two points are assumed to have the same kind of noise if they belong to the same layer, and if
+    both or neither of them are headline points.
     """
     kinds = cube.points.select("layer", "headline").to_struct("kind")
     numbers = kinds.rank("dense").cast(pl.Int64)
@@ -77,8 +78,8 @@ class PlatformPair:
     - `here`: the launches of the platform.
     - `there`: the launches of the baseline.
     - `noiseless`: the platforms that return the same value in every block.
-    - `exact`: neither platform has noise, so that there is no test and no smallest number of
-      launches.
+    - `exact`: neither platform has noise, so that no test and no smallest number of launches is
+      needed.
     - `case`: the number of each point's case.
     - `blocks`: the number of each block in its run.
     """
@@ -222,11 +223,10 @@ class PlatformPair:
 
     @cached_property
     def _sides(self) -> tuple[FloatCube, FloatCube]:
-        """The compared values of each launch on two sides.
+        """The compared values of the launches: the numerators and the denominators of the ratios.
 
-        Higher values of the first side are worse.
-
-        The values are logarithms, but plain values for a point with a value that is not positive.
+        Higher numerators are worse. The values are logarithms, but plain values for a point with a
+        value that is not positive.
         """
         worse = self._worse.copy()
         than = self._than.copy()
@@ -235,12 +235,10 @@ class PlatformPair:
         return worse, than
 
     def within_noise(self, rows: IntCube, limit: float = 1.0) -> BoolCube:
-        """For each point of two separate runs, return whether noise may explain its distance.
+        """Return for each point whether noise may explain its ratio's distance from `limit`.
 
-        - `limit`: the ratio from which the distance is measured.
-
-        False for all points if the platforms have common blocks, because then the permutation test
-        is enough.
+        This matters only for two separate runs. If the platforms have common blocks, the result is
+        False for all points, because then the permutation test is enough.
         """
         if self.paired or self.exact:
             return np.zeros(rows.shape, dtype=np.bool_)
@@ -260,10 +258,10 @@ class PlatformPair:
         return bool(within.item())
 
     def means_of(self, rows: IntCube) -> tuple[FloatCube, FloatCube]:
-        """Return for each of the two sides the mean over the points in each launch.
+        """Return the means over points of each launch, for numerators and for denominators.
 
-        Before, each point's mean over all launches is subtracted, so that a launch without some of
-        the points remains comparable with the rest.
+        First, each point's mean over the launches of both platforms is subtracted, so that a launch
+        without some of the points remains comparable with the rest.
         """
         worse, than = self.logarithms(rows)
         both = np.concatenate([worse, than], axis=-1)
@@ -291,7 +289,7 @@ class PlatformPair:
         return np.where(within_rounding, 0.0, apart)
 
     def logarithms(self, points: IntCube) -> tuple[FloatCube, FloatCube]:
-        """Return the logarithms of two sides; higher values of the first side are worse.
+        """Return the logarithms of numerators and of denominators; higher numerators are worse.
 
         A launch that was lost to a time limit counts as the slowest measured launch.
         """

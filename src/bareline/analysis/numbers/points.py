@@ -37,8 +37,8 @@ class _Ratio(MetricRow):
     - `lo`, `hi`: the 95 % interval of `ratio`; null below six trials, or if launches lost to a time
       limit leave a bound open.
     - `difference`, `difference_lo`, `difference_hi`: the difference and its interval in the
-      metric's unit, above 0 is worse. They are null except for points without a ratio, where a
-      value is not positive.
+      metric's unit, above 0 is worse. They are only given for points that have no ratio because a
+      value is not positive; otherwise they are null.
     - `delta`: Cliff's delta, above 0 is worse.
     - `p_adjusted`: the p-value adjusted for the false discovery rate. For a certain row it is
       adjusted over all rows, for any other row over the rows that are not certain.

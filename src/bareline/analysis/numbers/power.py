@@ -35,7 +35,7 @@ class LaunchNeed:
 
 
 def launch_need(records: Records) -> LaunchNeed | None:
-    """Return the launches that the rows of some records need.
+    """Return how many launches the rows of some records need.
 
     None if no row has three launches, or if the values do not vary, for example in simulations.
     """

@@ -115,9 +115,9 @@ class Records:
     def earlier(self) -> dict[str, str]:
         """The baseline of each platform of later runs.
 
-        This is the same platform in the first run. If the first run does not have the platform, it
-        is the first run's baseline. The mapping is empty if no later run has a platform of the
-        first run.
+        The baseline is the same platform in the first run. For a platform that the first run does
+        not have, it is the first run's baseline. The mapping is empty if no later run has a
+        platform of the first run.
         """
         first = self.runs[0].header.platforms
         present = self.platforms
@@ -145,8 +145,8 @@ class Records:
     def asked(self, platform: str) -> set[str] | None:
         """Return the probes that the studies request on a platform; None for all probes.
 
-        A study may request a probe on some of its platforms only. On all other platforms its values
-        are not called missing.
+        A study may request a probe on some of its platforms only. On its other platforms, the
+        probe's values are not called missing.
         """
         name = platform.partition("@")[0]
         runs = [run for run in self.runs if name in run.header.platforms]
@@ -198,7 +198,7 @@ class Records:
     def samples_at(self, places: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of `samples` at `places`.
 
-        Of probes without a place in it, return all rows.
+        For probes that are not in `places`, return all rows.
 
         - `places`: a table with the columns of a case and the column "point".
         """

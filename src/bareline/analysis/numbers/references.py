@@ -98,8 +98,8 @@ class ReferenceCheck:
 
     - `value`: the reference value in the row's unit.
     - `ends`: the permitted bounds in the row's unit.
-    - `measured`: for each parameter of the reference whose value no row has, the values in the
-      rows.
+    - `measured`: the parameters for which no row has the reference's value, each with the values
+      that the rows have.
     """
 
     system: str
@@ -218,7 +218,7 @@ def _has_metric(row: Mapping[str, Any], entry: SystemReference) -> bool:
 def _measured_instead(
     rows: Sequence[Mapping[str, Any]], entry: SystemReference
 ) -> dict[str, list[Any]]:
-    """Return the rows' values of each parameter of a reference whose own value no row has."""
+    """Return the parameters for which no row has the reference's value, with the rows' values."""
     near = []
     for row in rows:
         if _has_metric(row, entry):

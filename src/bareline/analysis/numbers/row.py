@@ -75,7 +75,7 @@ class Estimate:
     def over(self, below: Estimate) -> Estimate:
         """Return this ratio divided by `below`.
 
-        Half-widths add, which is valid if both are dependent.
+        On a log scale the half-widths are added, which is valid even if both ratios are dependent.
         """
         lo = None
         if self.lo is not None and below.hi:

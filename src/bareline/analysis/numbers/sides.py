@@ -30,7 +30,7 @@ class Side:
     Arrays of shape (points, blocks):
 
     - `values`: the measured values.
-    - `compared`: the compared values; `repeat` adds values to the measured values.
+    - `compared`: the compared values: the measured values, and values that `repeat` adds.
     - `lost`: marks of launches that exceeded a limit.
     - `crashed`: marks of launches that crashed. They count as lost launches without a known bound.
 

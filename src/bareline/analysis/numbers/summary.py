@@ -287,7 +287,10 @@ def _series_caveats(records: Records) -> pl.DataFrame:
 
 
 def _launches(values: FloatCube, begins: IntCube) -> FloatCube:
-    """Return one logarithm per launch and case; NaN for a case with a non-positive value."""
+    """Return for each launch of a case the mean logarithm over points, as `of_launches` does.
+
+    The result is NaN for a case with a value that is not positive.
+    """
     if not begins.size:
         return np.empty((0, values.shape[-1]))
     absent = np.isnan(values)

@@ -231,7 +231,7 @@ def worst_pieces(finding: Finding, points: Sequence[Row]) -> list[Piece]:
 
 
 def reach(point: Row, rate: bool, margin: float = DEFAULT_MARGIN) -> str:
-    """Format the range of an undecided point; as "at most ..." if one side is within the margin."""
+    """Format the range of an undecided point; as "at most ..." if a bound is within the margin."""
     if point.ratio is None:
         return _reach_of_difference(point)
     model = ""

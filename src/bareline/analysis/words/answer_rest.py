@@ -196,7 +196,7 @@ def _open_words(scope: AnswerScope, cells: Sequence[Row], widest: Row) -> str:
 
 
 def _open_cells(scope: AnswerScope) -> list[Row]:
-    """Return the undecided rows with enough launches, except rows whose mean is decided."""
+    """Return the undecided rows with enough launches, except rows of `scope.means`."""
     by_mean: set[Place] = set()
     for finding in scope.means:
         by_mean.update(point.place for point in finding.points)

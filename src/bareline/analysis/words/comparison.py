@@ -33,7 +33,7 @@ class Comparison(JudgedComparison):
     def of_runs(
         cls, records: Records, baseline: str | None = None, margin: float | None = None
     ) -> Comparison:
-        """Compare later runs with the first run; a platform of two runs is compared with itself.
+        """Compare the platforms of later runs with the same platforms in the first run.
 
         If a baseline is given, or if no platform is in several runs, all platforms are compared
         with the baseline instead.

@@ -47,9 +47,9 @@ class ConditionOutcome:
     - `undecided`: a line for each row whose launches do not show whether it meets the condition.
     - `remedy`: how many launches would decide these rows; empty without undecided rows.
     - `nearest`: if no row meets the condition, the row that is nearest to meeting it, with the
-      bound of its interval.
+      bound of its interval that is nearer to the limit.
     - `head`: the words before each row that meets the condition.
-    - `verb`: the verb after a number of several rows, e.g. "meet it".
+    - `verb`: the verb after a number above 1, e.g. "meet it".
     - `verb_of_one`: the verb after the number 1, e.g. "meets it".
     """
 

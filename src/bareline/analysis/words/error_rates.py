@@ -153,7 +153,7 @@ def _exchanges(exchanged: int) -> str:
 
 
 def _unit(pairs: Sequence[PlatformPair]) -> str:
-    """Name the units that the permutation test exchanges; several if the pairs differ in them."""
+    """Name the units that the permutation test exchanges: ``blocks``, or ``blocks or boots``."""
     units = []
     for pair in pairs:
         if not pair.exact:

@@ -16,7 +16,10 @@ MOST_LAUNCHES = 200
 
 @dataclass(frozen=True, slots=True)
 class _Forecast:
-    """The launches that would decide a point, the measured launches, and the distance from 1."""
+    """The launches that would decide a point, and the measured launches.
+
+    - `distance`: the distance of the point's ratio from 1, as a logarithm.
+    """
 
     needed: stats.LaunchOutlook
     launches: int
@@ -62,7 +65,7 @@ def outlook_words(points: Sequence[Row], margin: float) -> str:
 def _forecast(point: Row, margin: float) -> _Forecast | None:
     """Return the forecast for a point.
 
-    The result is None for exact points, few launches or an unlimited number.
+    The result is None for a point that is exact, has too few launches, or has no interval.
     """
     ratio = point.ratio
     if ratio is None:

@@ -1,4 +1,4 @@
-"""The parts of a sentence; output formats mark amounts, intervals and platforms by them."""
+"""The parts of a sentence, so that output formats can mark amounts, intervals and platforms."""
 
 from __future__ import annotations
 

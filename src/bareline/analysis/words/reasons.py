@@ -147,8 +147,8 @@ def _differing_reason(
 ) -> list[Piece]:
     """List the differing facts of a platform whose cost is unknown.
 
-    - `losses`: the number of the platform's losses. If a fact concerns fewer losses, they are
-      named.
+    - `losses`: the number of the platform's losses. If a fact concerns only some of them,
+      these losses are named.
     """
     losses_by_words: dict[str, list[Explanation]] = {}
     for explained in explanations:

@@ -150,7 +150,7 @@ def incomparable(findings: Sequence[Finding]) -> dict[str, list[str]]:
 
 
 def disturbances(findings: Sequence[Finding]) -> list[str]:
-    """Describe the disturbances of so many trials that all values are doubtful.
+    """Describe the disturbances that affect so many trials that all values are doubtful.
 
     Simulated values are ignored.
     """

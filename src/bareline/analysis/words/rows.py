@@ -53,8 +53,8 @@ class FindingRow(TypedDict):
 
     - `rate`: a higher value is better, so that worse means lower.
     - `verdict`: the verdict of all points; mixed if some are slower and some faster.
-    - `grade`: the grade of the most certain point with the verdict; for a mixed finding, the most
-      certain loss.
+    - `grade`: the grade of the most certain point with the verdict; for a mixed finding, the grade
+      of the most certain loss.
     - `worst`: the worst point. `ratio`, `lo`, `hi` and `n` are the values of this point.
     """
 

@@ -272,7 +272,10 @@ def _lacking(head: str, findings: Sequence[Finding], wording: Wording) -> list[_
 def _doubts(
     findings: Sequence[Finding], wording: Wording, causes: Set[tuple[str, str]]
 ) -> list[_Clause]:
-    """Name the caveats of findings, except caveats that causes describe, and points left out."""
+    """Name the caveats of findings, and the number of points that are not compared.
+
+    Caveats that causes already describe are left out.
+    """
     compared = [finding for finding in findings if finding.compared]
     by_text = _doubted_by_caveat(compared, causes)
     for finding in compared:

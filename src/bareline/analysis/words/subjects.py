@@ -28,9 +28,8 @@ class SubjectNames:
     def _named(self, title: str, subjects: Sequence[str]) -> str:
         """Name subjects of one title.
 
-        If the list contains all its subjects, the title alone is used.
-
-        If the list contains all subjects of a layout, the layout is named once.
+        If `subjects` contains all subjects of the title, the title alone is used. If it contains
+        all subjects of a layout, the layout is named once.
         """
         if len(subjects) == 1:
             return subjects[0]

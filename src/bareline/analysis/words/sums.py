@@ -94,7 +94,7 @@ def _sufficient(explanation: Explanation, parts: Sequence[_DividedPart], *, repl
 
 
 def _verb(explanation: Explanation) -> str:
-    """Return the verb for the largest part, which is only possible if its lower bound is 0."""
+    """Return the verb for the largest part: "may be" if its lower bound is 0, else "are"."""
     shares = [cause.share for cause in explanation.sized]
     shares += [term.rest for term in explanation.rests]
     largest = shares[0]
@@ -116,7 +116,7 @@ def _further(part: _DividedPart) -> str:
 
 
 def _amount(explanation: Explanation, share: Share) -> str:
-    """Format a part of a loss; an estimate of 0 or less is only given by its upper bound."""
+    """Format a part of a loss; for an estimate of 0 or less, only the upper bound."""
     if share.value <= 0 < share.hi < float("inf"):
         return f"at most {explanation.amount(Share.exactly(share.hi))}"
     return explanation.amount(share)
@@ -127,7 +127,7 @@ def _nouns_with_words(explanation: Explanation) -> list[str]:
 
 
 def _whole(explanation: Explanation) -> str:
-    """Name the loss that is divided: ``these 49 us``, or the extra time if it has no unit."""
+    """Name the loss that is divided: ``these 49 us``, or "the extra time" if it is not in s."""
     base_s = explanation.base_s
     if explanation.point.place.probe in STREAMS:
         return "the extra time per byte"

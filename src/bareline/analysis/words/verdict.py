@@ -207,7 +207,7 @@ def _square_pieces(square: MatrixCell, group: Sequence[Finding]) -> list[Piece]:
 
 
 def _counts(findings: Sequence[Finding]) -> list[str]:
-    """Return the numbers of worse and of better findings, each with the number of likely findings.
+    """Return the numbers of worse and of better findings, and how many of them are only likely.
 
     A finding that loses at some points and gains at other points counts as worse.
     """
@@ -260,7 +260,10 @@ def _marked(mark: Verdict, group: Sequence[Finding], margin: float) -> Piece:
 
 
 def _undecided(group: Sequence[Finding], margin: float) -> str:
-    """Describe undecided findings: too few launches, a single point's range, or no details."""
+    """Describe why findings are undecided: too few launches, or the range of the only point.
+
+    For several points with enough launches, the result is only the word for the verdict.
+    """
     few = [finding for finding in group if undecided_yet(finding)]
     compared = [finding for finding in group if finding.compared]
     if len(few) == len(compared):

@@ -97,7 +97,7 @@ class HostsAllocation(Nodes):
         return contextlib.nullcontext()
 
     def end_marked(self, token: str) -> None:
-        """Kill all processes on the nodes that have the mark of a trial."""
+        """Kill all processes that have the mark of a trial, on every node."""
         kill_marked(token)
 
     def prepare(self, command: Command) -> None:
@@ -258,7 +258,7 @@ class HostsAllocation(Nodes):
         """Raise an error if a launch's error output shows that the platform caused the failure."""
 
     def exit_code_of(self, command: Command, ended: Finished) -> int:
-        """Return the exit code of a trial's program, from that of the process that started it."""
+        """Return a program's exit code, from the exit code of the process that started it."""
         # A container's runtime reports the death of its program by a signal as a shell does.
         if self.boxes:
             return signal_as_negative(ended.exit_code)

@@ -1,4 +1,4 @@
-"""The kept part of a program's output; of a long output, only the beginning and the end.
+"""The part of a program's output that is kept: of a long output, the beginning and the end.
 
 A program may print its results last, so the end is as important as the beginning. Only whole lines
 are left out, so that no reader gets a part of a number.

@@ -88,9 +88,9 @@ def eager_bytes(options: SimOptions, network: SimulatedNetwork, nodes: int) -> i
 def costs_within(options: SimOptions, eager_bytes: int) -> dict[str, str]:
     """Return the cost of a message within a node, in the simulator's format.
 
-    - `eager_bytes`: message size from which sender and receiver synchronize. Above this size, the
-      simulator leaves out the processor's overheads. The latency is therefore longer by the
-      overheads there, so that the total time of a message is the same on both sides of the limit.
+    - `eager_bytes`: message size from which sender and receiver synchronize. For larger
+      messages, the simulator leaves out the processor's overheads. The latency of larger messages
+      therefore includes the overheads, so that the total time has no step at this size.
     """
     latency_s = options.loopback_latency_s
     overhead_s = options.loopback_overhead_s

@@ -3,9 +3,10 @@
 A computation on a named processor takes its time on this machine, multiplied by a ratio: the rates
 of this machine divided by the published rates of the processor.
 
-A program that was built for the simulator (``npb_compute.h``) can record its computation between
-two calls of MPI, as processor time, and can use these times later instead. Each recording is a TOML
-file in the cache folder; a simulation that uses a recording is deterministic.
+A program that was built for the simulator (``bl_compute.h``) can record the processor time of its
+computation between two calls of MPI. In later simulations, the program still computes, but the
+simulated time advances by the recorded times. Each recording is a TOML file in the cache folder; a
+simulation that uses a recording is deterministic.
 
 The simulator runs all ranks in turn on one core, so a recording does not include the effect of
 shared caches or memory channels. If this machine has enough cores for the ranks, the real program
@@ -137,7 +138,7 @@ def outputs_here(
 
 
 def json_lines(text: str) -> Iterator[Any]:
-    """Yield the value of each line of an output that is JSON."""
+    """Yield the values of the lines that are JSON, and skip all other lines."""
     for line in text.splitlines():
         with suppress(ValueError):
             yield json.loads(line)

@@ -56,7 +56,7 @@ def stretches(curve: Curve) -> str:
 
 
 def _stretch(size: int, slope: float, time_s: float) -> str:
-    """Return the line from a point on to larger sizes, in the simulator's format."""
+    """Return the line that starts at a point of the curve, in the simulator's format."""
     start_s = time_s - slope * size
     return f"{size}:{start_s:.12f}:{slope:.9g}"
 
@@ -154,8 +154,8 @@ class SimulatedNetwork:
     def busy_before(self) -> str:
         """Return the sender's overhead by message size, in the simulator's format.
 
-        Messages that wait for the receiver have no overhead. A threshold in this format belongs to
-        the stretch below it, as in all settings of the simulated cluster.
+        Messages that wait for the receiver have no overhead. In this format, a size that equals
+        a threshold belongs to the stretch below the threshold.
         """
         last = self.eager_bytes - 1
         points = [point for point in self.send_overhead_s if point[0] < last]

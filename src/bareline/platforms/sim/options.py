@@ -72,8 +72,8 @@ class SimOptions(Options):
       the limit is that of the named network.
     - `loopback_latency_s`: one-way time of an empty message between ranks of one node.
     - `loopback_bytes_per_s`: rate of large messages between ranks of one node.
-    - `loopback_overhead_s`: the sender's processor time for each message inside a node, which is
-      also the receiver's.
+    - `loopback_overhead_s`: the processor time that the sender needs for each message inside a
+      node; the receiver needs the same time.
     - `loopback_eager_bytes`: message size from which sender and receiver synchronize in a job on
       one node.
     - `oversubscription`: sum of the rates of all nodes' ports, divided by the rate of the switch.

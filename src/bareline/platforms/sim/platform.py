@@ -48,9 +48,9 @@ class Simulator:
 
     @property
     def choices(self) -> Mapping[str, str]:
-        """CMake's options for a build without kernels for other processors, as all ranks run here.
+        """CMake's options for a build that only has kernels for this machine's processor.
 
-        This saves two thirds of the compilation time.
+        All ranks run on this machine. The options save two thirds of the compilation time.
         """
         return {"BARELINE_SIMULATED_SET": compute.widest_set()}
 

@@ -22,7 +22,7 @@ _Look = Callable[Concatenate["Costs", _Given], float]
 
 
 def _memo(method: _Look[_Given]) -> _Look[_Given]:
-    """Return the method with a memory of its results, which are kept in its `Costs` object."""
+    """Return the method, changed so that each `Costs` object keeps the results of its calls."""
 
     @wraps(method)
     def remembered(costs: Costs, /, *args: _Given.args, **named: _Given.kwargs) -> float:
@@ -94,7 +94,9 @@ class Costs:
 
     @_memo
     def send_overhead(self, nodes: int, size: float) -> float:
-        """Return the time that the sender itself needs for a message, in s, at most the transfer.
+        """Return the time that the sender itself needs for a message, in s.
+
+        It is never larger than the time of the transfer.
 
         The result is the measured overhead. If it was not measured, the result is the time per
         message of `mpi.bandwidth` (many messages in a window), minus the time on the wire if the
@@ -200,7 +202,10 @@ def mixed(a: Costs, b: Costs, swapped: Collection[Input]) -> Costs:
 
 
 def _on(costs: Costs, key: CurveKey) -> Curve | None:
-    """Return the curve of a key, on fewer nodes if the platform has fewer; None if missing."""
+    """Return the curve of a key; None if it is missing.
+
+    If the platform has fewer nodes than the key, the curve on these fewer nodes is returned.
+    """
     nodes = min(key.nodes, costs.ladder.layout.nodes, key.ranks)
     return costs.ladder.curve(key.probe, key.ranks, nodes)
 
@@ -242,9 +247,9 @@ def _collective(curve: Curve, source: Costs, trees: Costs) -> Curve:
 
 
 def _cores(ladder: PlatformCurves, like: PlatformCurves) -> int | None:
-    """Return the cores per node for which `like` has as many ranks per core as `ladder`.
+    """Return a number of cores per node for the layout of `like`.
 
-    None if each rank has a core.
+    With this number, as many ranks share a core as on `ladder`. None if each rank has a core.
     """
     if ladder.cores is None:
         return None

@@ -88,9 +88,9 @@ class Curve:
 
     @cached_property
     def _parts(self) -> list[FloatArray]:
-        """Return the times of `raw`, divided where launches agree that a larger message is faster.
+        """Return the times of `raw`, as parts in the order of their sizes.
 
-        The parts are in the order of their sizes.
+        A new part begins where the launches agree that a larger message is faster.
         """
         n = self.launches.shape[0]
         if n < _FEWEST_AGREED:
@@ -212,7 +212,7 @@ def without_disturbed(launches: FloatArray) -> FloatArray:
 
     A rank without a core waits for milliseconds, a time slice of the scheduler, while messages take
     microseconds. Such a time is not a variation of the platform. If more than a third of the
-    launches at a size are so slow, all launches stay, and `contradicts` is true.
+    launches at a size are so slow, all launches stay, and `Curve.contradicts` is true.
 
     - `launches`: one row per launch, one column per size, in s; NaN if a launch lacks a size.
     """
@@ -233,7 +233,9 @@ def _median(launches: FloatArray) -> FloatArray:
 
 
 def _widest_split(levels: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the launches below and above the widest gap that leaves a group on both sides.
+    """Return the launches below and above the widest gap between neighbouring levels.
+
+    Only gaps with at least `_FEWEST_OF_A_SPEED` launches on both sides are considered.
 
     - `levels`: the level of each launch, ascending.
     """

@@ -154,7 +154,8 @@ class PlatformCurves:
     def resampled(self, rng: np.random.Generator) -> PlatformCurves:
         """Return the curves of randomly drawn launches.
 
-        The same launches are drawn for all curves, because a block contains a launch of each curve.
+        The same launches are drawn for all curves, because the launches of all curves in one block
+        (round of launches) had the same disturbances.
         """
         launches = max(1, self.n)
         return self.of_launches(rng.integers(0, launches, launches))
@@ -199,7 +200,7 @@ class PlatformCurves:
                 yield need, curve
 
     def gaps(self, needs: Sequence[CurveNeed]) -> list[Gap]:
-        """Return the needed curves that are missing or unusable, with the blocks that add them."""
+        """Return the needed curves that are missing or unusable, each with its ``[[measure]]``."""
         gaps = (self._gap(need) for need in needs if not need.optional)
         return [gap for gap in gaps if gap is not None]
 
@@ -272,7 +273,7 @@ def _curves(records: Records, platform: str) -> Iterator[Curve]:
 
 
 def _probe_of(curve: str) -> str:
-    """Return the probe of a curve, whose name is the probe or begins with it."""
+    """Return the probe of a curve: the first word of the curve's name."""
     return curve.partition(" ")[0]
 
 
@@ -283,7 +284,8 @@ def _value_of(metric: str) -> pl.Expr:
 def _means(rows: pl.DataFrame, loop: str, calls: str) -> pl.DataFrame:
     """Return the time of a call by trial and point.
 
-    The time is the mean over a loop, at most a multiple of the trimean of single calls.
+    The time is the mean over a loop of calls. It is limited to a multiple of the trimean of single
+    calls, because a disturbance of the loop would increase the mean.
     """
     lower = f"{calls}_q1"
     upper = f"{calls}_q3"

@@ -1,4 +1,4 @@
-"""The curve and the size for the time of each call, and the curves that a study must measure."""
+"""The curves that give the times of a program's calls, and that a study must measure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MESSAGES = ("mpi.pingpong", "mpi.bandwidth", OVERHEAD, CROSSING)
 
 
 def curve_size(collective: Collective, size: float, comm_size: int) -> float:
-    """Return the size at which the curve of a collective has the time of a call."""
+    """Return the size on the curve of a collective at which the time of a call is read."""
     if not collective.smallest_bytes:
         return 0.0
     if collective.per_peer:
@@ -112,7 +112,7 @@ class CurveNeed:
         return blocks
 
     def _block_of_large(self, most: int, nodes: int | None, *, windowed: bool) -> str:
-        """Return the block of long messages, each of which is measured a few times."""
+        """Return the ``[[measure]]`` block of long messages, each of which is sent a few times."""
         # Fewer iterations if a message takes seconds on a slow link.
         fitting = _LARGE_ITERATIONS * _MEDIUM_BYTES // most
         iterations = max(_FEWEST_ITERATIONS, min(_LARGE_ITERATIONS, fitting))
@@ -256,7 +256,8 @@ def plan_study(profile: Profile, name: str = "ladder-mpi") -> str:
     """Return the text of a study that measures only the curves that one application needs.
 
     The study also measures start-up and `MPI_Sendrecv`. If the application does not need the curve
-    of `MPI_Sendrecv`, only short messages are measured: they reveal disturbed blocks.
+    of `MPI_Sendrecv`, only short messages are measured, because their times show whether launches
+    were disturbed.
     """
     blocks = list(ladder_measures([profile]))
     for probe in START_UP:

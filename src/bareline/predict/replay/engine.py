@@ -10,7 +10,7 @@ curves.
   bytes move while they compute. In shared memory only the receiver has to be in a call, because it
   fetches the message by itself.
 - A link carries one message after the other. Two messages in opposite directions delay each other:
-  by the additional time of `MPI_Sendrecv` over the ping-pong, for the share of the time in which
+  by the time of `MPI_Sendrecv` minus the time of the ping-pong, for the share of the time in which
   they overlap.
 - A collective ends on all ranks when its measured time has passed after the last rank has come. In
   a broadcast all ranks wait only for the root, and in a reduction only the root waits.

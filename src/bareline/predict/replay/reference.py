@@ -31,7 +31,7 @@ class ApplicationClock:
 
 
 def base_time_s(profile: Profile) -> float:
-    """Return the time of the slowest rank in s, without the pauses of the profiler's counting."""
+    """Return the time of the slowest rank in s, without times in which counting was stopped."""
     return float(_walls_ns(profile).max()) * 1e-9
 
 
@@ -125,13 +125,16 @@ class ReferenceRun:
 
 
 def left_out(stream: CallStream, left_s: float) -> tuple[float, npt.NDArray[np.float64]]:
-    """Return the shares of a rank's computing and shapes that the application's clock omits.
+    """Return the shares of a rank's computing and calls that are outside of the clock.
+
+    The result has one share for computing, and one share for the calls of each shape. The clock is
+    the application's own clock.
 
     - `left_s`: the time to leave out, in s.
 
     This time is at both ends of the run: setting up, perhaps an iteration that is not timed, and
-    verification. It is divided so that it contains the least time in calls; a call at the division
-    counts in part.
+    verification. It is divided between begin and end so that it contains the least time in calls. A
+    call that is only partly outside of the clock counts in part.
     """
     n_shapes = len(stream.shapes)
     if left_s <= 0 or not stream.shape.size:

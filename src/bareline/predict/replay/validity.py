@@ -1,4 +1,4 @@
-"""Checks whether profile, curves and replay suffice for a prediction, and a replay's errors."""
+"""The errors of a replay, and checks whether profile, curves and replay suffice to predict."""
 
 from __future__ import annotations
 

@@ -17,11 +17,11 @@ from bareline.profile.trace import CallStream
 
 
 def aligned(job: JobCalls, model: JobCalls) -> JobCalls:
-    """Return a job whose first rank's period begins as in `model`, if both have the same cycle.
+    """Return `job`, cut so that the first rank makes its calls in the same order as in `model`.
 
     The first rank is at the low end of each side of the grid for every number of ranks, so that it
-    makes the same calls in both jobs. If no collective of all ranks is a matching cut, `job` is
-    returned unchanged.
+    makes the same calls in both jobs. If no cut after a collective of all ranks leads to this
+    order, `job` is returned unchanged.
     """
     wanted = _comparable(model)
     if _comparable(job) == wanted:

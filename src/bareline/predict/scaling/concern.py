@@ -12,11 +12,12 @@ from bareline.profile.records import Shape
 
 
 class Key(NamedTuple):
-    """The key of calls that may follow the same laws: equal step, equal relations, equal number.
+    """The key of calls that may follow the same laws.
 
-    `nth` is the number of the call among the equal calls of its place. Roots are not in the key:
-    all ranks make the same collectives in the same order, and a fixed root looks like a neighbour
-    to the ranks next to it.
+    Such calls have the same kind (`step`), the same relations from the rank to its partners (`to`,
+    `from_`), and the same number `nth` among the otherwise equal calls of their place. Roots are
+    not in the key: all ranks make the same collectives in the same order, and a fixed root looks
+    like a neighbour to the ranks next to it.
     """
 
     step: Step

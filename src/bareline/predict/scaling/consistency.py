@@ -34,7 +34,7 @@ class Fault:
 
     - `rank`: the rank that makes the call.
     - `number`: the number of the call in the rank's period, from 1.
-    - `why`: the mismatch, with the values of both sides.
+    - `why`: the mismatch, with the values of both calls.
     """
 
     rank: int

@@ -126,7 +126,8 @@ def grids_by_rule(profiled: Sequence[Grid], ranks: int) -> list[Grid]:
     """Return the grids of `ranks` ranks by each rule that all profiled grids follow.
 
     A rule keeps the length of some sides, and gives the other sides the lengths with the smallest
-    sum, in one order. The first grid follows the rule with the fewest fixed sides.
+    sum. These sides have the same order by length on every grid. The first grid follows the rule
+    with the fewest fixed sides.
     """
     ruled: list[Grid] = []
     for rule in _rules(profiled):
@@ -208,7 +209,7 @@ def counts_that_check(
 
 
 def is_checked(profiled: Sequence[Grid]) -> bool:
-    """Whether each side had at least two ranks inside in some profile."""
+    """Whether each side had, in some profile, at least two ranks that were not at its ends."""
     lengths = zip(*(grid.sides for grid in profiled), strict=True)
     return all(max(side_lengths) >= BOTH_ENDS + 2 for side_lengths in lengths)
 

@@ -21,7 +21,8 @@ _Numbers = npt.NDArray[np.integer[Any]]
 class Step(NamedTuple):
     """The kind of a call, without its sizes and the ranks that it concerns.
 
-    `ago` is for completions: the request was posted this number of posts before.
+    `ago` is for completions of a request: 1 means the request that was posted last, 2 the request
+    before it, and so on.
     """
 
     call: str

@@ -122,7 +122,7 @@ class Law:
     - `checked`: whether, for some profile, the other profiles alone lead to the same law.
     - `off`: for sizes that differ between periods, the largest relative error of a profile that is
       predicted from the other profiles; None if the law is exact.
-    - `cut`: index of the cut of the sides on which the terms depend.
+    - `cut`: index of the cut (division of the sides into parts) that gives the values of the terms.
     - `block`: the bytes of a block, to which sizes are rounded up; 0 without blocks.
     - `rows`: number of different values of the terms in the profiles.
     """

@@ -208,7 +208,10 @@ class Maker:
         return 1 + products(len(sides)).index(across)
 
     def _check_whole(self, call: PlaceCall, value: float, law: Law) -> None:
-        """Refuse a size that is negative, zero by a law of growth, or has a part of an element."""
+        """Refuse a size that is negative or not a whole number of elements.
+
+        A size of zero is also refused, unless the law is a constant.
+        """
         element = self._size_laws.element(call.key)
         vanishes = value == 0 and law.terms != (0,)
         if value >= 0 and not value % element and not vanishes:

@@ -16,7 +16,10 @@ _BLOCKS = [1 << power for power in range(6, 17)]
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """The range of the problem's bytes whose padded shares have the profiled sizes."""
+    """The range of possible sizes of the whole problem in bytes.
+
+    For each size in this range, the padded shares of the problem have the profiled sizes.
+    """
 
     least: float
     most: float

@@ -27,18 +27,22 @@ _Numbers = npt.NDArray[np.integer[Any]]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Relation:
-    """A relation that gives a coordinate from a rank's own coordinates.
+    """A relation from a rank to a coordinate of its partner along one side.
 
-    The kinds are ``shift`` by `by` steps along the side, ``mirror``, ``half`` the side, ``copy`` of
-    the coordinate along another side, ``low`` and ``high`` at a distance from an end, and
-    ``middle`` of the side.
+    The partner's coordinate by `kind`:
+    - ``shift``: `by` steps after the rank.
+    - ``mirror``: the mirror image of the rank.
+    - ``half``: half the side after the rank.
+    - ``copy``: equal to the rank's coordinate along side `by`.
+    - ``low``, ``high``: at the distance `by` from the low or the high end of the side.
+    - ``middle``: the middle of the side.
     """
 
     kind: str
     by: int = 0
 
     def coordinate(self, origin: Sequence[int], side: int, sides: Sequence[int]) -> int | None:
-        """Return the coordinate; None if the grid has no such rank."""
+        """Return the partner's coordinate along `side`; None if the grid has no such rank."""
         length = sides[side]
         here = origin[side]
         match self.kind:
@@ -87,7 +91,7 @@ class End:
         return (Relation("from_last", self.from_last or 0),)
 
     def also(self, other: End) -> End:
-        """Return the relations that also fit calls of another place with the same `chosen`."""
+        """Return the relations that this end and `other` share; both have the same `chosen`."""
         pairs = zip(self.sides, other.sides, strict=False)
         sides = tuple(_in_both(relations, others) for relations, others in pairs)
         rank = self.rank if self.rank == other.rank else None

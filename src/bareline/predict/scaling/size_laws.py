@@ -76,9 +76,9 @@ class SizeLaws:
 
         - `groups`: groups of calls that may share a law, the largest group first.
 
-        The result has the laws of the first group that another profile checks and that agree on the
-        new grid. If no group has checked laws that agree, it has the first laws of any group, or
-        none.
+        The result contains the checked laws of the first group whose checked laws agree on the new
+        grid. If there is no such group, it contains laws of the first group that has any (the
+        checked laws if there are some), and is empty if no group has laws.
         """
         first: list[Law] = []
         # Laws of the most ranks come first: within one place many laws fit by chance.
@@ -112,8 +112,8 @@ class SizeLaws:
     def _of_whole_elements(self, laws: Sequence[Law], place: Place, element: int) -> list[Law]:
         """Return the laws with whole elements on the new grid, and all laws of the even cut.
 
-        Parts of whole cells have a whole number of elements. The even cut is an exception, because
-        it may be uneven on the new grid.
+        A law is wrong if it leads to a fraction of an element. Laws of the even cut are kept,
+        because the number of cells may not be divisible by the new number of parts.
         """
         if len(laws) == 1:
             return list(laws)

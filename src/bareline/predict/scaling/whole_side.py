@@ -23,7 +23,7 @@ _HIGH = 2
 
 
 class _Target(NamedTuple):
-    """The key of some relations: an end of a call (`name`), the call's step, and a side."""
+    """The key of relations: an end of a call (`name`), the call's kind, a side of the grid."""
 
     name: EndName
     step: Step
@@ -31,7 +31,11 @@ class _Target(NamedTuple):
 
 
 class WholeSideRelations:
-    """The relations that fit the calls of each place, by end, step and side."""
+    """The relations from ranks to the ranks at the other ends of their calls.
+
+    They are kept for each place on the grid, end of a call (receiver, sender or root), step (kind
+    of call) and side of the grid.
+    """
 
     def __init__(self, pattern: Pattern) -> None:
         self._pattern = pattern

@@ -1,10 +1,10 @@
 """Predictions for every ordered pair of a run's platforms, compared with the measured times.
 
 Each application is predicted from the launch nearest to its median, and compared with the median of
-its launches on the other platform. The interval is the interval of `bareline predict`; errors in
-this run do not affect it. A reason of an error is a further measurement that explains a relevant
-part of the error. Without such a measurement, the reason is that calls took another time than
-modelled. Reasons do not correct the prediction.
+its launches on the other platform. The interval is the interval of `bareline predict`; the errors
+that are found here do not change it. A reason of an error is a further measurement that explains a
+relevant part of the error. Without such a measurement, the reason is that calls took another time
+than modelled. Reasons do not correct the prediction.
 """
 
 from __future__ import annotations

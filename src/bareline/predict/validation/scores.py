@@ -83,8 +83,9 @@ class Trial:
     """A prediction with the measured time.
 
     - `time_s`, `truth_s`: predicted and measured time; `truth` has the times of the launches.
-    - `launches`, `ladder`, `residual`: parts of the interval's half-width, in ln: from single
-      launches, from the measured curves, and from the model.
+    - `launches`: the part of the interval's half-width from differences of launches, in ln.
+    - `ladder`: the part from the uncertainty of the measured curves, in ln.
+    - `residual`: the part from the model's error, in ln.
     - `lo_s`, `hi_s`: the ends of the interval, or None.
     - `term`: the kind of calls, or computing, whose predicted time has the largest error.
     - `reasons`: reasons that are large enough to explain the error.

@@ -54,7 +54,7 @@ class Condition:
         self.names = frozenset(_names(self._tree, text))
 
     def holds(self, values: Mapping[str, float]) -> bool:
-        """Return whether the condition is true for these values; with a NaN it is always false."""
+        """Return whether the condition is true for these values; it is false if a value is NaN."""
         try:
             return bool(_evaluate(self._tree, values))
         except (ZeroDivisionError, OverflowError):

@@ -191,8 +191,8 @@ class Program(BaseModel):
             raise ValueError(f"folder = '{self.folder}' is not an absolute path")
         if self.folder and (self._sources_of_files or self._files_read):
             raise ValueError(
-                "with the key folder, the program has no working directory, which steps, inputs, "
-                "case_folder and files need; remove folder or these keys"
+                "`folder` cannot be used with `steps`, `inputs`, `case_folder` or `files`: these "
+                "need a working directory of each launch"
             )
 
     @property

@@ -1,4 +1,4 @@
-"""The position of a value in a program's output: a number, or the wall time."""
+"""The position of a value in a program's output; a value may also be the wall time."""
 
 from __future__ import annotations
 

@@ -67,7 +67,10 @@ class HpccParams:
 
 
 def _summary_metrics() -> dict[str, Metric]:
-    """Return the metrics of the summary; here, results of a single rank are not details."""
+    """Return the metrics of the summary.
+
+    In this probe, results of a single rank are not details: they are compared by default.
+    """
     metrics = hpcc.summary_metrics()
     for name, metric in metrics.items():
         if _SINGLE.search(name):

@@ -1,7 +1,7 @@
 """The probe of Linpack over ranks, by ScaLAPACK or by a user's own build of HPL.
 
-ScaLAPACK comes with the distribution. Published results come from HPL, tuned by the owner of the
-machine. If a program ``xhpl`` is on the path of the nodes, it is run unchanged.
+ScaLAPACK comes with the distribution. For published results, the owner of a machine tunes HPL. If a
+program ``xhpl`` is on the path of the nodes, it is run unchanged.
 
 References
 ----------

@@ -179,7 +179,10 @@ def find_period(series: Sequence[float], step_s: float) -> Disturbance:
 
 
 def _combs(power: Any) -> tuple[Any, Any]:
-    """Return the combs' fundamentals, as line numbers, and each comb's part of the variance."""
+    """Return the fundamental of each comb, and the part of the variance that the comb explains.
+
+    A fundamental is given as its position among the lines of the spectrum.
+    """
     import numpy as np
 
     last = power.size - 1

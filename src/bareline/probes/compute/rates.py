@@ -255,7 +255,7 @@ class Peak(Nodebench[PeakParams]):
     repeated = ("mode",)
 
     def samples(self, params: PeakParams, report: Report) -> Iterable[Sample]:
-        """Yield the rate of each instruction set; ``rate`` is that of the last, widest set."""
+        """Yield the rate of each instruction set; ``rate`` is the rate of the last, widest set."""
         widest = 0.0
         for point in report.points:
             words = str(point.coordinates.get("instructions")).split()

@@ -33,7 +33,7 @@ class SequentialParams:
     - `file_bytes`: size of the file; the largest multiple of the block size is used.
     - `min_block_bytes`: the smallest size of a read or write.
     - `max_block_bytes`: limit for the sizes of a read or write.
-    - `block_factor`: ratio of each size of a read or write to the next smaller size.
+    - `block_factor`: each size of a read or write divided by the next smaller size.
     - `mode`: ``buffered`` uses the page cache and calls fsync at the end, ``direct`` bypasses the
       page cache (O_DIRECT), ``synced`` waits for the device at every write (O_SYNC).
     - `budget_s`: time limit for writing one file, and for reading it. If writing takes longer, the

@@ -1,10 +1,10 @@
 """The probes of ``iobench_mpi``, on files of all ranks: parallel access and metadata.
 
 The patterns of access are IOR's. The phases of metadata are mdtest's, which comes with IOR. The
-descriptions of the parameters name the corresponding options of IOR and mdtest. A
-time begins with the first rank's start, ends with the last rank's end, and includes opening, all
-calls, fsync and closing, as in IOR. Rates are decimal (MB/s), whereas IOR prints MiB/s. A phase
-begins when all ranks have ended the previous phase.
+descriptions of the parameters name the corresponding options of IOR and mdtest. The time of a phase
+begins with the first rank's start, ends with the last rank's end, and includes opening, all calls,
+fsync and closing, as in IOR. Rates are decimal (MB/s), whereas IOR prints MiB/s. A phase begins
+when all ranks have ended the previous phase.
 
 If the time is too short, or data may have come from memory, the result is not a rate of the
 storage. The probe then adds a caveat with the reason. IO500 marks a result as invalid if its time

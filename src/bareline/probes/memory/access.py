@@ -109,7 +109,7 @@ class RandomAccessParams:
 
 
 class RandomAccess(Nodebench[RandomAccessParams]):
-    """The probe of random updates per second of one core; with all cores, of the mean core."""
+    """The probe of a core's random updates per second; with all cores, the mean over the cores."""
 
     name: ClassVar[str] = "memory.random_access"
     layer: ClassVar[Layer] = Layer.MEMORY

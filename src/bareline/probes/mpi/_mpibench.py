@@ -63,9 +63,10 @@ class MpiParams:
             raise ValueError(f"min_bytes = {self.min_bytes} is above max_bytes = {self.max_bytes}")
 
     def sizes(self, smallest: int = 0) -> list[int]:
-        """Return the message sizes in bytes of a benchmark, none below its smallest size.
+        """Return the message sizes in bytes: the list `sizes_bytes` or, if it is empty, the range.
 
-        The program leaves out smaller values of `sizes_bytes`, and lists them in its output.
+        The range has no size below `smallest`. If the list has such sizes, the program leaves them
+        out, and names them in its output.
         """
         if self.sizes_bytes:
             return [*map(int, self.sizes_bytes.split(","))]
@@ -76,7 +77,7 @@ class MpiParams:
         return [0, *sizes] if least == 0 else sizes
 
     def options(self, smallest: int = 0) -> tuple[str, ...]:
-        """Return the program's options; the range of sizes begins at the benchmark's smallest."""
+        """Return the program's options; a range of sizes begins at `smallest` bytes or above."""
         effort = (*counted(i=self.iterations, x=self.warmup), "-t", f"{self.budget_s:g}")
         if self.sizes_bytes:
             return ("--sizes", self.sizes_bytes, *effort)

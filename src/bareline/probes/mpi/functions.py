@@ -105,14 +105,14 @@ class MpiSizelessParams:
 
 @dataclass(frozen=True, slots=True)
 class InitParams:
-    """The parameters of MPI_Init: none."""
+    """Parameters of the probe of MPI_Init; it has no parameters."""
 
     def options(self, smallest: int = 0) -> tuple[str, ...]:
         return ()
 
 
 class SizelessFunction(MpiFunction):
-    """The probe of a benchmark of mpibench without messages, which has one point."""
+    """The probe of a benchmark of mpibench without messages; the output has one point."""
 
     params: type[Any] = MpiSizelessParams
 
@@ -188,7 +188,7 @@ def _of_first_message(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def _of_beside(point: MeasuredPoint) -> Iterable[Sample]:
-    """Yield the time of code between messages, its time without messages, and their ratio.
+    """Yield the time of a piece of code between messages, its time alone, and their ratio.
 
     Each time is an average of quartiles, so that runs during which the process lost its core have
     no influence. Also yield the time of an all-reduce of 8 B, and the time of such an all-reduce

@@ -22,7 +22,7 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Se
 class PerftestParams:
     """Parameters of an RDMA test over all message sizes.
 
-    - `iterations`: messages of each size; 0 leaves the choice to the program. ``-n``.
+    - `iterations`: number of messages of each size; 0 leaves the choice to the program. ``-n``.
     - `device`: name of the RDMA device; by default the first device. ``-d``.
     """
 

@@ -26,7 +26,7 @@ class NuttcpParams:
     """Parameters of a TCP transfer.
 
     - `duration_s`: length of the transfer. nuttcp's ``-T``.
-    - `streams`: parallel TCP streams. nuttcp's ``-N``.
+    - `streams`: number of parallel TCP streams. nuttcp's ``-N``.
     - `window_kib`: socket buffer at both ends in KiB; 0 leaves the choice to the kernel. nuttcp's
       ``-w``.
     """
@@ -133,7 +133,7 @@ class Iperf3Params:
 
     - `duration_s`: length of the transfer; at least two seconds, as the first second is reported
       separately. ``-t``.
-    - `streams`: parallel TCP streams. ``-P``.
+    - `streams`: number of parallel TCP streams. ``-P``.
     - `window_bytes`: socket buffer; 0 leaves the choice to the kernel. ``-w``.
     """
 

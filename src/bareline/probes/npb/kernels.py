@@ -67,7 +67,7 @@ def _class(kernel: str, problem_class: str) -> tuple[int, ...]:
 
 
 def operation_count(kernel: str, problem_class: str) -> float:
-    """Return the number of operations of a problem class; divided by the time, it gives the Mop/s.
+    """Return the number of operations of a problem class, from which NPB computes the Mop/s.
 
     The benchmark defines the number. An implementation that needs fewer operations uses the same
     number.
@@ -219,7 +219,7 @@ def _cells(kernel: str) -> Callable[[str, int], str]:
 
 
 def _lu(problem_class: str, ranks: int) -> str:
-    """Return "" if the ranks form a rectangle at most twice as long as wide, else the reason.
+    """Return "" if the ranks form a rectangle that is at most twice as long as wide, else a reason.
 
     Each rank needs three points in every direction.
     """

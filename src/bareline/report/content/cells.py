@@ -44,7 +44,7 @@ def varying_without(cells: Iterable[Row], x: str) -> tuple[str, ...]:
     """Return the parameters that distinguish panels with the axis `x`: all that vary except `x`.
 
     If `x` is the number of ranks, the number of nodes distinguishes no panels, because it often
-    grows with the ranks. But if the same `x` was measured on several numbers of nodes, these
+    grows with the ranks. But if one number of ranks was measured on several numbers of nodes, these
     layouts are different lines, and the number of nodes distinguishes them.
     """
     cells = list(cells)
@@ -85,8 +85,9 @@ def is_number(value: Scalar | None) -> bool:
 def numeric_axis(cells: Iterable[Row]) -> str | None:
     """Return the parameter for the horizontal axis of a curve; None for a bar chart.
 
-    The parameter is the point parameter with the most distinct numbers, if it has at least two;
-    else another numeric parameter with at least three.
+    Parameters that vary inside a trial, such as the message size, need at least two distinct
+    numbers and come first. Other parameters need at least three. Of several candidates, the
+    parameter with the most distinct numbers is returned.
     """
     places = [cell.place for cell in cells]
     candidates: list[tuple[bool, int, str]] = []

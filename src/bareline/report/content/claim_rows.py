@@ -57,7 +57,8 @@ class ClaimRow:
     - `sides`: the platforms or programs of the run that are compared; empty if none are.
     - `why`: why the claim is not measured, or a remark on the measured values.
     - `bars`, `dots`: the printed and the measured ratios; above 1 they agree with the claim. A
-      claim about growth has two of each: the ratio at the begin and the ratio at the end.
+      claim about growth has two of each: the first and the last ratio, e.g. on the fewest and on
+      the most ranks.
     - `results`: ids of the published results that the row is about. A result that the publication
       prints several times has several ids.
     """
@@ -135,10 +136,10 @@ class ClaimScore:
     """The number of a study's printed ratios that a run confirms.
 
     - `counts`: printed ratios by status.
-    - `coin`: the number of confirmed ratios to expect by chance. It is computed for measured ratios
-      that are uniform on a log scale over the range of all printed ratios.
-    - `ranges`: the number of ratios that `coin` is computed for, which are the judged ratios with
-      both ends printed.
+    - `coin`: the number of confirmed ratios to expect by chance. This assumes that measured ratios
+      are uniform on a log scale over the range of all printed ratios.
+    - `ranges`: the number of ratios that `coin` can include: the judged ratios of which both ends
+      are printed.
     """
 
     printed: int

@@ -105,7 +105,7 @@ def claims_in(
 ) -> Claims:
     """Return a row for each claim of the given publications.
 
-    - `casts`: the roles' platforms by publication, from `casts_of`.
+    - `casts`: for each publication, the run's platforms by published platform, from `casts_of`.
     - `shares`: rows of the shares of a peak on all platforms.
     - `trials`: a function that returns the values of single trials.
     """
@@ -130,7 +130,7 @@ _PLACES = ("abstract", "conclusions", "text")
 def casts_of(
     roles: Mapping[str, Mapping[str, Any]], here: Collection[str]
 ) -> dict[str, dict[str, str]]:
-    """Return for each publication its platforms, each with the platform of the run in its role."""
+    """Return for each publication its platforms and the run's platforms that represent them."""
     casts: dict[str, dict[str, str]] = {}
     for role in roles.values():
         for reference in role.get("published", ()):
@@ -362,7 +362,7 @@ def _effect(
 
 
 def _degree(check: ClaimCheck) -> Effect | None:
-    """Return the effect that a word such as "much" in the claim means, for any number of ranks."""
+    """Return the least effect that a word such as "much" in a claim means; None without a word."""
     return Effect(float(check.degree), None, PrintedFor.HERE) if check.degree else None
 
 
@@ -384,7 +384,7 @@ def _bar(
 
 
 def _printed_for(printed: Sequence[PublishedRatio], losses: Sequence[PlaceLoss]) -> PrintedFor:
-    """Return whether figures are printed for the places of all losses or for other places."""
+    """Return for which ranks and nodes figures are printed: the losses', other, or unknown ones."""
     if losses and all(_is_printed_for(printed, loss.place) for loss in losses):
         return PrintedFor.HERE
     return PrintedFor.ELSEWHERE if _names_number(printed) else PrintedFor.NOT_TOLD

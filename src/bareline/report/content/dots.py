@@ -98,7 +98,7 @@ def _trials_of(cells: Sequence[Row], samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def _thinned(frame: pl.DataFrame, most_per_cell: int) -> pl.DataFrame:
-    """Keep `most_per_cell` rows of each cell: the first, the last and even steps between."""
+    """Keep `most_per_cell` rows of each cell: the first, the last, and rows evenly between them."""
     order = pl.int_range(pl.len()).over("cell")
     size = pl.len().over("cell")
     last = (size - 1).clip(lower_bound=1)

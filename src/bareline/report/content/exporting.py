@@ -5,7 +5,7 @@ Prometheus reads. The families are ``bareline_median``, ``bareline_lo``, ``barel
 interval; absent below six trials) and ``bareline_trials``. Their labels are the run, platform,
 probe, metric, unit, layout and parameters; their time is the start of the run. Conditions are
 written as JUnit's XML, which continuous integration shows. Each condition is a test case. Each case
-that failed on a platform is also a test case, and an error, whether or not a condition asks for it.
+that failed on a platform is also a test case, with an error, even if no condition is about it.
 """
 
 from __future__ import annotations

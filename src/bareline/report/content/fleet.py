@@ -78,7 +78,7 @@ def survey_lines(survey: Survey) -> Iterator[str]:
 
 
 def method_words(survey: Survey) -> str:
-    """Describe the chance of a false deviation in the list."""
+    """Describe the chance that the list of deviations contains a healthy node, link or switch."""
     return (
         f"{survey.tests:,} nodes, links and switches were judged; the chance that any healthy one "
         "is named is at most 5 %, and the intervals are valid for all of them at once"
@@ -146,7 +146,7 @@ def deviating_rows(survey: Survey) -> list[Deviation]:
 
 
 def node_rows(survey: Survey) -> list[Deviation]:
-    """Return the ratio of every node to its cluster by each metric, even without a deviation."""
+    """Return the ratio of each node to its cluster for each metric; the node need not deviate."""
     rows: list[Deviation] = []
     for node_map in survey.maps:
         for place, name in enumerate(survey.fleet.nodes):

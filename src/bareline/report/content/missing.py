@@ -113,9 +113,9 @@ def _case(row: _Row) -> str:
 
 
 def _holes(document: Document) -> Iterator[Section]:
-    """Yield a table of values that only a platform has and not the baseline, or the reverse.
+    """Yield a table of values that are missing on the baseline or on the compared platform.
 
-    It has a row for each platform and case.
+    The table has a row for each platform and case.
     """
     if document.points is None:
         return
@@ -189,7 +189,7 @@ def _caveats(document: Document) -> list[str]:
 def _values_that_fit(document: Document) -> pl.DataFrame:
     """Return the values of the summary and of the comparison, except two kinds.
 
-    Details and values with the verdict "does not fit" are left out.
+    Values of metrics that are details, and values with the verdict "does not fit", are left out.
     """
     frames = [unprofiled(document.summary)]
     if document.points is not None:

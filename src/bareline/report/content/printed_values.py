@@ -69,7 +69,7 @@ def _printed_value(study: PublishedStudy, platform: str, cell: Row) -> PrintedVa
 
 
 def _sizes_met(result: Result, place: Place) -> int:
-    """Return the number of size conditions of a published result that a place of the run meets."""
+    """Return how many size conditions of a published result are met by a measured case."""
     coordinates = place.coordinates
     met = 0
     for name, size in result.at.items():
@@ -79,7 +79,7 @@ def _sizes_met(result: Result, place: Place) -> int:
 
 
 def _value_words(result: Result, place: Place) -> str:
-    """Format a printed value, with its number of streams if the place has a different number."""
+    """Format a printed value, with its number of streams if the measured case has another one."""
     streams = result.at.get("streams")
     if streams is None or meets(streams, place.coordinates.get("streams")):
         return result.words

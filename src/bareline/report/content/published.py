@@ -172,7 +172,7 @@ def _is_whole(value: object) -> TypeGuard[int]:
 
 
 def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
-    """Whether a ratio is printed for the quantity of a place: probe, metric, sizes, modes.
+    """Whether a ratio is printed for the probe, metric, modes and placement of a measured case.
 
     The numbers of ranks and nodes are not compared (`same_place` compares them), but a ratio from
     inside a node never applies between nodes.
@@ -183,7 +183,7 @@ def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
 
 
 def agrees(printed: Mapping[str, Condition], place: Place) -> bool:
-    """Whether the sizes, modes and placement that are known of a place agree with `printed`."""
+    """Whether the known modes and placement of a measured case agree with `printed`."""
     coordinates = place.coordinates
     # The number of directories is not compared, but one is never compared with several.
     if ("directories" in printed) != ("directories" in coordinates):
@@ -198,7 +198,7 @@ def agrees(printed: Mapping[str, Condition], place: Place) -> bool:
 
 
 def _agrees_on_nodes(placement: Condition | None, place: Place) -> bool:
-    """Whether a place is inside a node or between nodes as `placement` requires, or is unknown."""
+    """Whether a case ran inside or between nodes, as `placement` requires; true if unknown."""
     between = _PLACEMENTS.get(str(placement))
     if between is None or not place.nodes:
         return True
@@ -216,10 +216,10 @@ def size_in_words(ratio: PublishedRatio) -> str:
 
 
 def same_place(ratio: PublishedRatio, place: Place) -> bool:
-    """Whether a figure is printed for the ranks and nodes of a place.
+    """Whether a figure is printed for the ranks and nodes of a measured case.
 
-    A figure "inside a node" is printed for one node; a figure "between nodes" names neither ranks
-    nor nodes.
+    A figure "inside a node" is printed for one node. A figure that is only "between nodes" names
+    neither ranks nor nodes, so that the result is false.
     """
     places = _places(ratio)
     named = not {"ranks", "nodes"}.isdisjoint(places) or places.get("placement") == "intra_node"
@@ -227,12 +227,12 @@ def same_place(ratio: PublishedRatio, place: Place) -> bool:
 
 
 def printed_at(ratios: Sequence[PublishedRatio], place: Place) -> bool:
-    """Whether a ratio is printed for the program of a place, and for its ranks and nodes."""
+    """Whether a ratio is printed for the program of a measured case, on its ranks and nodes."""
     return any(ratio.measured_by(place.probe) and same_place(ratio, place) for ratio in ratios)
 
 
 def printed_of_ranks(ratios: Sequence[PublishedRatio], place: Place) -> bool:
-    """Whether a ratio is printed for the program of a place, and for its ranks."""
+    """Whether a ratio is printed for the program of a measured case, on its number of ranks."""
     for ratio in ratios:
         ranks = ratio.conditions.get("ranks")
         if ranks is None or not ratio.measured_by(place.probe):
@@ -279,7 +279,7 @@ def published_points(
 
 
 def _cast_in(study: PublishedStudy, cast: _Cast) -> _Cast:
-    """Return the part of `cast` about one study, with the study's own platform ids as keys."""
+    """Return the run's platforms that represent a study's platforms, by the id in the study."""
     prefix = f"{study.id}:"
     return {
         name.removeprefix(prefix): platforms
@@ -331,9 +331,9 @@ def points_for(
 def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoint]:
     """Return the published ratios that apply to a cell, without repeated printings.
 
-    If ratios are printed for the cell's ranks or layout, only these are returned; if not, the
-    ratios that name no ranks; if every ratio names ranks, all ratios. A case that the authors did
-    not complete has no ratios, unless they are printed for its ranks or layout.
+    If ratios are printed for the cell's ranks or layout, only these are returned. Otherwise the
+    ratios that name no ranks are returned or, if every ratio names ranks, all ratios. A case that
+    the authors did not complete has no ratios, unless they are printed for its ranks or layout.
     """
     about = [point for point in points if point.about(cell)]
     exact = [point for point in about if _is_at(point, cell.place)]
@@ -363,7 +363,7 @@ def uncompleted(points: Sequence[PublishedPoint], cell: Row) -> list[NotComplete
 
 
 def _is_case_of(study: PublishedStudy, case: NotCompleted, place: Place) -> bool:
-    """Whether an uncompleted case of a publication is the case of `place`."""
+    """Whether an uncompleted case of a publication is the measured case `place`."""
     benchmark = study.benchmark(case.benchmark)
     if benchmark is None or not fnmatchcase(place.probe, benchmark.probe):
         return False

@@ -50,8 +50,8 @@ def thin(
     """Choose the values to show: for a probe, the same places on every platform and metric.
 
     A probe with few values keeps all of them; the probes with many values share the rest of `most`.
-    Within a probe, the parameter with the most values is thinned out first: evenly over the order
-    of its values, and its first and last value stay.
+    Within a probe, the parameter with the most values is thinned out first. Its first and last
+    value stay, and the values between them are chosen evenly.
     """
     values = _values(summary, points)
     counts = _counts(values)
@@ -88,7 +88,7 @@ def _values(summary: pl.DataFrame, points: pl.DataFrame | None) -> pl.DataFrame:
 
 
 def _counts(values: pl.DataFrame) -> dict[str, int]:
-    """Return the number of values of each probe, without details."""
+    """Return the number of values of each probe; metrics that are details are not counted."""
     is_detail = pl.col("detail").fill_null(False)
     counted = values.filter(~is_detail).group_by("probe").len()
     return dict(counted.sort("probe").iter_rows())
@@ -173,7 +173,7 @@ class _Cut:
 
 
 def _thinned_parameter(table: pl.DataFrame, name: str, wanted: int) -> pl.DataFrame:
-    """Keep `wanted` values of a parameter: the first, the last, and even steps between."""
+    """Keep `wanted` values of a parameter: the first, the last, and values evenly between them."""
     values = table.get_column(name).drop_nulls().unique().sort()
     last = values.len() - 1
     places = [step * last // (wanted - 1) for step in range(wanted)]

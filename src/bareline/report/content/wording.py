@@ -165,7 +165,7 @@ def _shared_beginning(titles: Sequence[Sequence[str]]) -> int:
 def outer_bound(
     choose: Callable[[Iterable[Any]], float], ends: Iterable[SupportsFloat | None]
 ) -> float | None:
-    """Return the end that `choose` (`min` or `max`) selects of several; None if one is open."""
+    """Return the least or greatest of several ends (by `choose`); None if one of them is open."""
     all_ends = list(ends)
     return None if None in all_ends else float(choose(all_ends))
 

@@ -1,4 +1,4 @@
-"""The exhibit that compares every published ratio with the run's ratios at the same place."""
+"""The exhibit that compares every published ratio with the run's ratios of the same case."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _line_words(line: RatioLine) -> str:
-    """Describe a published ratio, the run's ratios, and the number of them inside its range."""
+    """Describe a published ratio, and how many of the run's ratios are inside its range."""
     verdict = line.kind
     if line.counting:
         verdict = f"{line.inside} of {len(line.counting)} inside"

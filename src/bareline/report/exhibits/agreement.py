@@ -1,8 +1,8 @@
 """The exhibit that compares users' own programs, e.g. OSU's and IMB's, with bareline's.
 
-``docs/method/mpi.md`` lists the corresponding benchmarks. Their values are means: of OSU's latency
-and IMB's point-to-point benchmarks over a loop that is timed as a whole, of the collectives of OSU
-and IMB over calls that are timed one by one.
+``docs/method/mpi.md`` lists the corresponding benchmarks. Their values are means. OSU's latency and
+IMB's point-to-point benchmarks time a loop as a whole. The collectives of OSU and IMB time each
+call.
 """
 
 from __future__ import annotations

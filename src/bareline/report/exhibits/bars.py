@@ -165,7 +165,7 @@ class _Bars:
         return trials
 
     def _printed(self, cell: Row, base: Row | None) -> list[PrintedMark]:
-        """Return the values that follow for a platform from published ratios to the baseline."""
+        """Return a platform's values that follow from its published ratios to the baseline."""
         if base is None or not base.median or not cell.metric.directed:
             return []
         marks = []
@@ -190,7 +190,7 @@ class _Bars:
 
 
 def _changed(value: float, point: PublishedPoint, cell: Row) -> float:
-    """Return the baseline's value made worse by a published ratio: divided for a rate."""
+    """Return the baseline's value times a published ratio; a rate is divided by the ratio."""
     if cell.rate:
         return value / point.middle
     return value * point.middle
@@ -282,7 +282,7 @@ def _by_rule(chosen: Panel, row: TableRow, base: Row | None) -> TableRow:
 
 
 def _with_loss(cell: Row, unit: Scale) -> str:
-    """Format a value and its loss: for a rate in percent, for a time as a ratio to the baseline."""
+    """Format a value and its loss; the loss of a time is a ratio, the loss of a rate in percent."""
     value = unit.show(cell.median)
     if cell.verdict is Verdict.NOT_COMPARABLE:
         return f"{value}  ({verdict_word(cell.verdict)})"

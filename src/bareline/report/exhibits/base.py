@@ -103,7 +103,8 @@ def figure_of(
     - `label`: an addition to the title, which distinguishes figures with the same title.
     - `what`: words that distinguish figures of one kind; they become part of the id.
     - `notes`: sentences that follow the specification's caption.
-    - `cells`: the shown cells. The caveats come from them; `layer` and `data` also, unless given.
+    - `cells`: the shown cells, which have the caveats. If `layer` or `data` is not given,
+      it is also taken from the cells.
     - `published`: the drawn published ratios, from which the sources are taken.
     """
     if layer is None:
@@ -186,7 +187,7 @@ def _is_of_metric(spec: ExhibitSpec, cell: Row) -> bool:
 
 
 def meant(spec: ExhibitSpec, platform: str, place: Place) -> bool:
-    """Whether a specification selects a place on a platform, whatever the metric."""
+    """Whether a specification selects a measured case on a platform, whatever the metric."""
     patterns = (spec.probe or "*", *spec.also)
     if not any(fnmatchcase(place.probe, pattern) for pattern in patterns):
         return False

@@ -1,7 +1,7 @@
 """Common columns of the tables of cells: values, ratios by a publication's rule, and verdicts.
 
-The first columns name the row. Its ratio and verdict follow, which are the purpose of the table,
-then the published values. The last columns are the values that the ratio divides.
+The first columns name the row. The next columns are the ratio and the verdict, which are the
+purpose of the table. Then come the published values, and the two values of the ratio.
 """
 
 from __future__ import annotations

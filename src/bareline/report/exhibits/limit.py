@@ -135,7 +135,7 @@ def _share(document: Document, demand: Row) -> _Share:
 
 
 def _peak(demand: Row, cells: list[Row]) -> _Limit | None:
-    """Return the peak rate of as many cores as the program has ranks, at most all of its nodes'."""
+    """Return the peak rate of one core per rank, but at most of all cores of the used nodes."""
     mode = "single" if demand.place.ranks == 1 else "star"
     peak = _best(cells, "compute.peak", "rate", mode)
     cores = _best(cells, "compute.peak", "cores", mode)
@@ -148,7 +148,7 @@ def _peak(demand: Row, cells: list[Row]) -> _Limit | None:
 
 
 def _triad(demand: Row, cells: list[Row]) -> _Limit | None:
-    """Return the bandwidth of as many cores as the program has ranks, at most all of its nodes'."""
+    """Return the bandwidth of one core per rank, but at most the bandwidth of the used nodes."""
     of_core = _best(cells, "memory.stream", "bandwidth", "single", kernel="triad")
     if of_core is None:
         return None

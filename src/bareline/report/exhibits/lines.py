@@ -83,7 +83,7 @@ def _trials(chosen: Panel, rows: _Rows) -> Dots:
 
 
 class _Curves:
-    """A painter of the groups of a figure: the values of each, and below them the ratios."""
+    """A painter of the groups of a figure: the values of each group, and below them its ratios."""
 
     def __init__(self, chosen: Panel) -> None:
         self.chosen = chosen

@@ -21,7 +21,7 @@ from bareline.vocabulary.verdicts import Verdict
 
 @dataclass(frozen=True, slots=True)
 class OtherSystem:
-    """A published ratio of two systems that are not a platform of the run and its baseline.
+    """A published ratio that does not compare a platform of the run with the run's baseline.
 
     - `probe`: the probe if several probes measure the benchmark, else "".
     - `measured`: the ratios that the run measured for the same two systems, computed by the

@@ -94,7 +94,7 @@ class RatioLine:
 
     @property
     def kind(self) -> str:
-        """How the comparisons are counted: as "a range", as "a bound" or, with the reason, not."""
+        """How the comparisons are counted: as "a range", as "a bound", or why they do not count."""
         if not self.counting:
             return "given, not counted" if self.comparisons[0].is_given else "busy, not counted"
         return "a bound" if self.comparisons[0].is_bound else "a range"
@@ -127,9 +127,12 @@ def range_of(point: PublishedPoint) -> tuple[float | None, float | None]:
 class RangeScore:
     """Numbers of ratios that count and do not count, and of ratios inside their range.
 
-    - `inside`, `counted`: of the ranges with two ends, the ratios inside and all ratios.
-    - `bounds_inside`, `bounds`: of the ranges with an open end, the ratios inside and all ratios.
-    - `given`, `disturbed`: ratios that do not count: parameters, and ratios from a busy machine.
+    - `counted`: ratios that are compared with a range with two ends.
+    - `inside`: the part of `counted` that is inside the range.
+    - `bounds`: ratios that are compared with a range with an open end.
+    - `bounds_inside`: the part of `bounds` that is inside the range.
+    - `given`: ratios that do not count because they are parameters of a simulated platform.
+    - `disturbed`: ratios that do not count because they were recorded on a busy machine.
     - `off`: the median factor between a counted ratio and the middle of its range.
     - `coin`: the number of ratios to expect inside by chance, if ratios were uniform on a log scale
       from `least` to `most`, which is the range of all ratios printed for these platforms.

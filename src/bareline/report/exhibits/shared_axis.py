@@ -82,7 +82,7 @@ class SharedAxis:
                 yield from filter(None, ends)
 
     def _is_placeless(self, point: PublishedPoint, cells: Sequence[Row]) -> bool:
-        """Whether a ratio has no position but a placement, and applies to one of the cells."""
+        """Whether a ratio is printed for a placement of ranks, and applies to one of the cells."""
         return self.has_placement(point) and any(map(point.about, cells))
 
     def has_placement(self, point: PublishedPoint) -> bool:
@@ -175,7 +175,7 @@ class SharedAxis:
         return self._with_references(strip, cells)
 
     def _with_references(self, strip: AxesStrip, cells: Sequence[Row]) -> AxesStrip:
-        """Return a strip of ratios with the band that counts as equal, and published ratios."""
+        """Return a strip of ratios with published ratios and the band of ratios that are equal."""
         margin = self.chosen.document.margin
         printed = _PrintedRatios(self, cells)
 
@@ -298,8 +298,8 @@ def largest(
 ) -> int | None:
     """Return the index of the panel to draw large; None if all panels have room.
 
-    If there are published figures, it is the panel whose ranks and nodes most of them have.
-    Otherwise it is the panel with the most ranks, because losses are largest there.
+    If there are published figures, it is the panel for whose ranks and nodes most of them are
+    printed. Otherwise it is the panel with the most ranks, because losses are largest there.
     """
     if len(groups) <= ALL_LARGE:
         return None
@@ -314,7 +314,7 @@ def largest(
 
 
 def _is_measured_at(point: PublishedPoint, place: Place) -> bool:
-    """Whether a published ratio is for a place's ranks and, if it names nodes, for its nodes."""
+    """Whether a ratio is for the ranks of a measured case and, if it names nodes, its nodes."""
     if not is_within(place.ranks, point.places("ranks")):
         return False
     nodes = point.places("nodes")

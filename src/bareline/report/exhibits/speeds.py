@@ -101,7 +101,7 @@ def _speed(cell: Row, base: Row | None) -> Estimate | None:
 
 
 def _printed_speeds(chosen: Panel, rows: Sequence[TableRow]) -> Iterator[Datum]:
-    """Yield the speeds that follow from published ratios: the baseline's divided by the ratio."""
+    """Yield the baseline's speed divided by each published ratio, as marks of published speeds."""
     styles = looks(chosen.document.names)
     bases: dict[float, float] = {}
     for row in rows:

@@ -46,7 +46,7 @@ def _stacked(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _with_printed_parts(document: Document) -> Document:
-    """Return the document, in which published times of computation also apply to parts of bars.
+    """Return a document in which published times of computation also apply to the parts of bars.
 
     Publications print the time that a program computes. The part of a bar is a different metric:
     the mean of the computing times of the ranks.

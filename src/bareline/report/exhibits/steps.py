@@ -1,6 +1,6 @@
 """The exhibit of a ladder study: the gain of each step over the previous and the first step.
 
-In a ladder study each platform is the previous platform with one change; it is a step.
+In a ladder study each platform is the previous platform with one change. Each platform is a step.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def _factors(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
 
 
 def _factor_parts(document: Document, spec: ExhibitSpec) -> dict[str, list[Row]]:
-    """Return the cells by the label of their table: with published ratios, then all other cells."""
+    """Return the cells of each table by its label: cells with published ratios, then the rest."""
     cells = _factor_cells(document, spec)
     points = Panel(document, spec, cells).published
     printed = _printed(cells, points)
@@ -114,7 +114,7 @@ def _factor_cells(document: Document, spec: ExhibitSpec) -> list[Row]:
 
 
 def _printed(cells: Sequence[Row], points: Sequence[PublishedPoint]) -> dict[Place, int]:
-    """Return the places with published values, each with its rank in the publication's order."""
+    """Return the places with published values, each with its position in the publication."""
     # Probes that measure the same quantity are next to each other, at the place of the first probe.
     first: dict[object, int] = {}
     for number, point in enumerate(points):

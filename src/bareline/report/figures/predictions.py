@@ -118,7 +118,7 @@ def _quantity(field: str) -> Channel:
 def waterfall_chart(
     loss: LossSplit, looks: Mapping[str, MarkLook], *, narrow: bool = False
 ) -> Chart:
-    """Draw a waterfall: the time on A, each share of the loss with its interval, the time on B."""
+    """Draw a waterfall from the base's time to the platform's: each share of the loss is a bar."""
     rows = _waterfall_rows(loss, looks)
     scale = unit_scale([row["to"] for row in rows], "s")
     for row in rows:
@@ -165,7 +165,7 @@ class _Step:
 
 
 def _waterfall_rows(loss: LossSplit, looks: Mapping[str, MarkLook]) -> _Rows:
-    """Return rows for the time on A, each share of at least half a per cent, and the time on B."""
+    """Return rows for the base's time, each share of at least 0.5 %, and the platform's time."""
     base_colour = looks[loss.base].colour
     platform_colour = looks[loss.platform].colour
     steps = [_Step(loss.base, 0.0, loss.a_s, base_colour, format_value(loss.a_s, "s"))]

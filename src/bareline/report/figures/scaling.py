@@ -58,7 +58,7 @@ class _GrowthLines:
 
 
 def growth_chart(predictions: Sequence[ScalingPrediction]) -> Chart:
-    """Draw the time of a period over ranks, with bands, the law of computing and the ideal line.
+    """Draw the time of a period over ranks, with bands, computing times and the ideal line.
 
     A period is the sequence of calls that the program repeats. The ideal line is the perfect
     speed-up from the time of the quickest platform on the smallest number of ranks. Dots are times

@@ -194,8 +194,8 @@ def _drop_attributes(element: Element) -> None:
 def _pass_opacity_to_paint(element: Element) -> None:
     """Replace the opacity of an element by the opacity of its fill or stroke.
 
-    This is done only if the element has one of the two. Unlike ``opacity``, a group can pass this
-    attribute on to its elements.
+    This is done only if the element has either a fill or a stroke, and not both. Elements can
+    inherit the opacity of a fill or stroke from their group, but not ``opacity``.
     """
     attributes = element.attrib
     painted = [name for name in ("fill", "stroke") if attributes.get(name, "none") != "none"]

@@ -22,9 +22,9 @@ def forecast_blocks(prediction: Prediction, changes: Sequence[CallChange]) -> It
 
 
 def change_table(changes: Sequence[CallChange], base: str, platform: str) -> Block:
-    """Return a table of calls: the time of one call on both platforms, and the largest addition.
+    """Return a table of calls: the time of one call on both platforms, and the added time.
 
-    The addition is the share by which the calls lengthen the program's time, at most.
+    The added time is an upper bound, as a share of the program's time.
     """
     rows = Rows(changes).text("calls like", lambda row: row["probe"])
     rows.figure("ranks", lambda row: str(row["ranks"]))

@@ -118,7 +118,7 @@ def _span(low_s: float, high_s: float) -> str:
 
 
 def said_lacks(lacks: Sequence[CallLack]) -> str:
-    """Name the calls in which a replay differs most; "" if every difference is small."""
+    """Name the calls whose replayed and traced times differ most; "" if all differ little."""
     large = [lack for lack in lacks if abs(lack.share) >= _LEAST_LACK]
     if not large:
         return ""

@@ -198,7 +198,7 @@ def _caveats(findings: Sequence[Finding]) -> list[Block]:
 
 
 def _predictable(comparison: Comparison) -> list[Block]:
-    """Return a note on programs whose layouts cannot be compared, but can be predicted."""
+    """Return a note on programs with layouts that are not comparable: they may be predicted."""
     programs = [
         finding
         for finding in comparison.findings

@@ -1,4 +1,4 @@
-"""The reasons why a cause does not explain a loss, with the facts and measurements it needs."""
+"""Why a cause does not explain a loss, with the facts and measurements that the cause needs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _fact(key: str, value: Scalar | None) -> str:
 def _measured(measured: Sequence[tuple[str, Row | None]]) -> Iterator[Block]:
     """Yield the results of probes.
 
-    Each has its number of nodes, because on one node only the loopback is measured.
+    The number of nodes is shown, because on one node only the loopback interface is measured.
     """
     probes: list[str] = []
     results: list[Row] = []
@@ -79,7 +79,7 @@ def _measured(measured: Sequence[tuple[str, Row | None]]) -> Iterator[Block]:
 def _answers(answers: Sequence[AnswerRow]) -> Iterator[Block]:
     """Yield a line for each reason why the cause explains a loss or not.
 
-    It has the figures of the first loss, and names further losses with the same reason.
+    Each line has the figures of the first loss with this reason, and names further such losses.
     """
     same_reason = grouped_by(answers, lambda answer: (answer.word, answer.reason))
     for same in same_reason.values():

@@ -11,6 +11,7 @@ import pytest
 
 from bareline.platforms import base, listing
 from bareline.platforms.made.cloud import journal as remains
+from bareline.platforms.made.cloud import openstack
 from bareline.platforms.made.cloud.journal import Journal
 from bareline.platforms.made.cloud.provider import INSTANCE, CloudResource
 from bareline.platforms.made.openstack import OpenStackPlatform
@@ -21,15 +22,15 @@ def test_account_whose_extra_is_not_installed_is_named_with_the_remedy(tmp_path,
     monkeypatch.setitem(sys.modules, "requests", None)
     remains.remember(tmp_path, "openstack", {"cloud": "away"})
     (line,) = remains.clean(tmp_path, "openstack", OpenStackPlatform.steward)
-    assert "cannot be looked at, nothing is removed" in line
+    assert "openstack away" in line
     assert "pip install 'bareline[openstack]'" in line
 
 
 @pytest.mark.parametrize(
-    ("silent", "says", "most_s"), [(False, "refused", 3), (True, "no connection within 10 s", 20)]
+    ("silent", "reason", "most_s"), [(False, "refused", 3), (True, "10 s", 20)]
 )
 def test_refused_or_dropped_connection_ends_soon_and_is_told(
-    tmp_path, monkeypatch, caplog, silent, says, most_s
+    tmp_path, monkeypatch, caplog, silent, reason, most_s
 ):
     pytest.importorskip("openstack")
     with ExitStack() as stack:
@@ -51,9 +52,9 @@ def test_refused_or_dropped_connection_ends_soon_and_is_told(
         remains.remember(tmp_path, "openstack", {"cloud": "away"})
         began = time.monotonic()
         (line,) = remains.clean(tmp_path, "openstack", OpenStackPlatform.steward)
-    assert "openstack away: cannot be looked at" in line and "answer" in line and says in line
-    assert "times" not in line and time.monotonic() - began < most_s
-    assert ("waiting for the cloud's control plane" in caplog.text) == silent
+    assert "openstack away" in line and reason in line
+    assert time.monotonic() - began < most_s
+    assert any(record.name == openstack.__name__ for record in caplog.records) == silent
 
 
 class Empty:

@@ -14,6 +14,7 @@ from bareline.platforms.made.vm.guest import SERVER, make_guests, settings_files
 from bareline.platforms.made.vm.options import VmOptions
 from bareline.platforms.made.vm.platform import VmPlatform
 from bareline.platforms.reached.remote.keys import Keys
+from bareline.testing.messages import raises
 
 KEYS = Keys("client key", "ssh-ed25519 AAAAclient bareline", "host key", "ssh-ed25519 AAAAhost b")
 
@@ -69,5 +70,5 @@ def test_a_server_of_its_own_is_a_guest_more():
 
 
 def test_a_guest_that_mounts_cannot_be_saved():
-    with pytest.raises(ValidationError, match="cannot be saved"):
+    with raises(ValidationError, "BL-PLATFORMS-771"):
         VmOptions.model_validate({"filesystem": {"type": "tmpfs"}, "saved_state": True})

@@ -101,7 +101,7 @@ def test_files_go_to_the_node_and_back(jumbo):
 
 
 def test_a_missing_program_is_named_before_it_is_started(jumbo):
-    with pytest.raises(ToolMissing, match="no-such-program"):
+    with raises(ToolMissing, "BL-HOST-246", "no-such-program"):
         jumbo.run("true", requires=("no-such-program",))
 
 
@@ -184,9 +184,9 @@ def test_a_guest_that_is_killed_mid_trial_is_told_and_rebuilt(jumbo):
     with raises(PlatformError, "BL-PLATFORMS-756", "g2") as caught:
         jumbo.run("sleep", "100", mpi=True, layout=TWO)
     assert time.monotonic() - started < 30
-    assert "rebuilt" in (caught.value.hint or "")
+    assert caught.value.hint == allocation.lost_hint
     assert sorted(jumbo.run("hostname", mpi=True, layout=TWO).stdout.split()) == ["g1", "g2"]
-    assert any("g2 is rebuilt" in text for text in allocation.events())
+    assert any("g2" in text for text in allocation.events())
     assert allocation.events() == ()
 
 
@@ -304,8 +304,8 @@ def test_a_guest_that_never_boots_is_given_up_with_every_reason(open_guests, tmp
     ):
         pass
     assert caught.value.where == "vm-test, g1"
-    assert "2 attempts: 1. not booted after 2 s" in caught.value.what
-    assert "; 2. not booted after 2 s" in caught.value.what
+    assert caught.value.what.count("2 s") == 2
+    assert "1. " in caught.value.what and "; 2. " in caught.value.what
 
 
 USER = """

@@ -36,9 +36,9 @@ class Measurement:
 
     @property
     def contradicts(self) -> str:
-        """Why the result contradicts a cause: the probe shows no loss.
+        """Why the measurement contradicts a cause: the probe shows no loss.
 
-        The result is empty if the probe may show a loss.
+        Empty if the probe may show a loss.
         """
         if self.point.verdict in (Verdict.EQUIVALENT, Verdict.FASTER):
             ratio = with_interval(self.ratio)
@@ -58,8 +58,8 @@ class LossCase:
     - `findings`: all findings of the same platform.
     - `others`: findings of the same probe on other platforms, with the facts of these platforms.
     - `split`: a program's time divided into computation and communication; None if unknown.
-    - `replayed`: the terms of the program's replayed loss, which are also terms of the prediction;
-      empty without a replay.
+    - `replayed`: the terms into which the replay of the program's trace divides the loss; empty
+      without a replay. They are also terms of the prediction.
     """
 
     finding: Finding
@@ -87,7 +87,7 @@ class LossCase:
         return positive_number(self.facts, key), base_number
 
     def quotient(self, *keys: str) -> float | None:
-        """Return the baseline's value divided by the platform's.
+        """Return the baseline's value of a fact divided by the platform's value.
 
         If there are several keys, the first fact that is known on both platforms counts.
         """
@@ -187,16 +187,16 @@ class LossCase:
         return curve
 
     def on_link(self, *probes: str) -> Measurement | None:
-        """Return the worst result of the first probe whose worst result is between nodes.
+        """Return the worst result of a probe, if this result is between nodes.
 
-        The result is None if no probe has such a worst result.
+        Of several such probes, the first counts; None if there is no such probe.
         """
         return self._measured(probes, lambda place: place.ran_on > 1)
 
     def on_node(self, *probes: str) -> Measurement | None:
-        """Return the worst result of the first probe whose worst result is within a node.
+        """Return the worst result of a probe, if this result is within a node.
 
-        The result is None if no probe has such a worst result.
+        Of several such probes, the first counts; None if there is no such probe.
         """
         return self._measured(probes, within_node)
 
@@ -225,7 +225,10 @@ class LossCase:
         return ratio.over(point.ratio)
 
     def _measured(self, probes: Sequence[str], where: _Where) -> Measurement | None:
-        """Return the worst point of the first probe whose worst point is at a permitted place."""
+        """Return the worst point of a probe, if this point is at a place that `where` accepts.
+
+        Of several such probes, the first counts.
+        """
         for probe in probes:
             if probe == self.finding.probe:
                 continue
@@ -239,7 +242,7 @@ class LossCase:
         return None
 
     def points(self, probes: Collection[str], where: _Where) -> list[Measurement]:
-        """Return the results of some probes at all permitted places.
+        """Return the results of some probes at all places that `where` accepts.
 
         Both platforms measured these places.
         """
@@ -262,8 +265,8 @@ class Rule:
 
     - `layers`: the layers whose losses the cause may explain.
     - `only`: the probes of these layers whose losses the cause may explain; empty for all probes.
-    - `find`: decides about a loss. It is called if every fact in `needs` is known; of an entry
-      ``one or another``, one fact is enough.
+    - `find`: decides about a loss. It is called if every fact in `needs` is known. For an entry of
+      the form ``one or another``, one of the two facts is enough.
     - `probes`: probes that measure the effect of the cause. One of them is enough; empty for most
       causes.
     - `both`: the facts of both platforms are needed, not only of the slower platform.
@@ -314,7 +317,7 @@ def bound_below(ratio: Estimate, loss: Estimate, cause: Cause, where: str) -> Ca
 
 
 def _is_bounded(point: Row, where: _Where) -> bool:
-    """Whether a point has a ratio with an interval, at a permitted place."""
+    """Whether a point has a ratio with an interval, at a place that `where` accepts."""
     if point.ratio is None:
         return False
     if not point.ratio.bounded:

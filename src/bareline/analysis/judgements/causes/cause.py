@@ -57,7 +57,7 @@ class Cause:
     - `withdrawn`: the reason if the fact is not a cause after all.
     - `name`: the cause's name, e.g. ``link rate``; if empty, the name of its rule is used.
     - `certain`: the fact certainly has an effect, for example a fully used link. Its share is then
-      the part of the measured term that other facts leave.
+      the part of the measured term that other facts leave unexplained.
     - `repeated`: the sentence on an earlier layer already describes the cause in full.
     - `caveat`: the code of a caveat with the same meaning, which is then not repeated.
     - `beside`: the names of causes to which the share may equally belong.

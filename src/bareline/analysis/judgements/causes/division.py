@@ -149,8 +149,8 @@ class _PossibleFact:
     def _least(self) -> float:
         """The smallest part of the term that the fact may explain.
 
-        If the fact's cost is larger than the measured term, the smallest part is the term's
-        estimate, not the term's upper bound.
+        This part is never larger than the term's estimate, even if the fact's cost is larger than
+        the whole term.
         """
         whole = self.measured.share
         least = 0.0

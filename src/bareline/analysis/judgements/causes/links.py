@@ -22,7 +22,7 @@ def link_bps(facts: Mapping[str, Scalar]) -> float | None:
 
 
 def payload(facts: Mapping[str, Scalar]) -> float:
-    """Return the share of a link's rate that remains for data after TCP headers and frames."""
+    """Return the share of a link's rate that is left for data by the headers of TCP and frames."""
     frame_bytes = positive_number(facts, "net.mtu") or _USUAL_MTU
     mtu = max(frame_bytes, 2 * HEAD_BYTES)
     return (mtu - HEAD_BYTES) / (mtu + FRAME_BYTES)

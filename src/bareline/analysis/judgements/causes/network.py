@@ -157,7 +157,7 @@ def link_is_full(case: LossCase) -> bool:
     """Whether the link's rate limits a stream over the platform's link.
 
     If the loss is of the network layer, the stream is the TCP stream that became slower. For every
-    other loss, the stream is a network probe's.
+    other loss, the stream is a result of a network probe.
     """
     if case.finding.layer is Layer.NETWORK:
         rate = link_bps(case.facts)

@@ -85,9 +85,9 @@ def cause_of_program(cause: Cause, case: LossCase, measured: Sequence[MeasuredTe
     """Return the cause of a single operation's loss as the cause of a program's loss.
 
     The terms of the operation are replaced by terms of the program. The cause is withdrawn if the
-    layer below measured each of its terms and lost nothing. The fact's own share is that of a
-    single operation. Multiplied by the program's share of computing, it bounds the program's
-    computing. It does not bound the program's messages.
+    layer below measured each of the operation's terms and shows no loss. If the cause changes only
+    computing, its share is multiplied by the program's share of computing. Any other cause gets no
+    share, because the share of a single operation does not bound the program's messages.
     """
     if _WHOLE.keys().isdisjoint(cause.terms):
         return cause
@@ -151,7 +151,7 @@ class _Part:
     """A part of a program's time on the baseline, and the measurements that bound its loss.
 
     - `share`: the part as a share of the baseline's time.
-    - `alone`: how many times as long the part takes, by the program's own clock.
+    - `alone`: how many times as long as on the baseline the part takes, by the program's own clock.
     - `below`: the results of the layer below.
     - `probe`: the probe to run if `below` is empty.
     - `least`: the smallest factor by which the part is slower according to the layer below.

@@ -54,7 +54,7 @@ def explain(
     """Explain every finding with a certain loss.
 
     - `splits`: the division of programs' time into computing and communicating.
-    - `replayed`: the terms of programs' replayed losses.
+    - `replayed`: the terms into which replays of traces divide the losses of programs.
     """
     cases = []
     for finding in findings:

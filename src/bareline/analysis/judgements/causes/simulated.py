@@ -13,7 +13,7 @@ from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 def _given(
     name: str, key: str, words: str, *, higher: bool = False, computes: bool = False
 ) -> Rule:
-    """Return a rule: the cause is a worse value that was given for a parameter of the model.
+    """Return the rule of a cause: a parameter of the platform's model was given a worse value.
 
     - `computes`: the parameter changes computing in programs; if false, it changes messages.
     """

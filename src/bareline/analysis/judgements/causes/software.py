@@ -26,8 +26,8 @@ _BESIDE = ("container.runtime", "container.image", "container.image_hash", "mpi.
 def user_namespaces(case: LossCase) -> Cause | NoCause:
     """Judge whether each rank has its own user namespace.
 
-    The kernel then does not permit ranks to read the memory of other ranks. A container that all
-    ranks of a node share bounds the cost, or shows that it is 0.
+    The kernel then does not permit ranks to read the memory of other ranks. A comparison with a
+    platform whose ranks share a container on each node bounds the cost, or shows that it is 0.
     """
     namespaces, base_namespaces = case.both("container.userns")
     if namespaces != "per-rank":

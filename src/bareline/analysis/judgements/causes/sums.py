@@ -98,7 +98,7 @@ def _contradiction(cause: Cause, measured: MeasuredTerm) -> str:
 def _without_negligible(cause: Cause, divisions: Sequence[Division], loss: Share) -> Cause:
     """Return the cause, withdrawn if its parts of measured terms explain nearly nothing of a loss.
 
-    The loss may be far above the margin, so its bound is a part of the loss.
+    The limit is the margin multiplied by the loss, because the loss may be far above the margin.
     """
     parts = _parts_of(cause, divisions)
     if not parts or cause.withdrawn:
@@ -122,8 +122,8 @@ def _parts_of(cause: Cause, divisions: Sequence[Division]) -> list[Share]:
 def _priced(cause: Cause, divisions: Sequence[Division]) -> Cause:
     """Return a cause with its share: the sum of the cause's parts of measured terms.
 
-    The cause is withdrawn if every term that it changes contradicts it. If its terms were measured
-    and it has no part of them, it has no share.
+    The cause is withdrawn if every term that it changes contradicts it. The cause has no share if
+    its terms were measured, but no part of these terms is due to the cause.
     """
     if cause.withdrawn or not cause.terms:
         return cause
@@ -152,9 +152,9 @@ def _priced(cause: Cause, divisions: Sequence[Division]) -> Cause:
 def _multiplied(
     causes: Sequence[Cause], measured: Collection[Term]
 ) -> tuple[list[TermShare], list[Cause]]:
-    """Return the terms that are a product of their facts' factors, and all causes.
+    """Return the terms in which the factors of several facts are multiplied, and all causes.
 
-    One factor may explain up to its own share multiplied by all other factors.
+    A cause may explain up to its own share multiplied by the factors of all other causes.
     """
     terms: list[TermShare] = []
     changed = list(causes)
@@ -244,8 +244,8 @@ def _refuted(cause: Cause, wrong: TermShare, reason: str) -> Cause:
 def _rank(term: TermShare, terms: Sequence[TermShare], loss: Share) -> tuple[bool, bool, float]:
     """Return a key to choose the term to remove; the term with the smallest key is the first.
 
-    A term without which the sum equals the loss comes first; then facts before measurements; then
-    the largest term.
+    A term without which the sum equals the loss comes first. Among the remaining terms, terms that
+    only facts bound come before measured terms, and larger terms before smaller terms.
     """
     others = [other for other in terms if other is not term]
     share_of_others = total(other.share for other in others)

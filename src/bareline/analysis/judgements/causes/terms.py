@@ -213,7 +213,7 @@ def possible_wire_bps(case: LossCase, stream: Measurement) -> float | None:
 
 
 def waits(case: LossCase) -> float:
-    """Return the smallest share of a message's bytes that waits for the link's rate."""
+    """Return a lower bound of the share of a message's bytes that waits for the link's rate."""
     size = case.place.size_bytes
     shaped_bps = positive_number(case.facts, "net.shaped_bps")
     if shaped_bps and size and size <= _FEW_BUCKETS_BYTES:
@@ -262,8 +262,9 @@ class _Messages:
     def terms(self, case: LossCase, work: Work) -> list[MeasuredTerm]:
         """Return the terms of an operation that consists of messages over the link.
 
-        If socket latency or TCP throughput lost nothing, the term has a reason (`refuses`) against
-        all facts that would change it.
+        The start-up term is checked by socket latency, the term of bytes by TCP throughput. If
+        this benchmark shows no loss, the term gets a reason (`refuses`) why the facts that would
+        change it cost nothing.
         """
         base_s = case.base_s
         if base_s is None:

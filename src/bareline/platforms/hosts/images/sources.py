@@ -91,7 +91,7 @@ class Archive:
     options: tuple[str, ...] = ()
 
     def known_names(self, packages: Iterable[str], ours: Collection[str]) -> list[str]:
-        """Return the name of each package in this release: some have other names in other releases.
+        """Return the names of packages in this release; other releases may use other names.
 
         - `ours`: the packages that every image has; `packages` also contains the user's packages.
         """
@@ -309,8 +309,8 @@ def bootstrap(
 def _ending_with_us(argv: list[str]) -> list[str]:
     """Return the command line of a build that ends when bareline ends.
 
-    The build of root runs in a process namespace. Without root, mmdebstrap makes the namespace
-    itself.
+    If bareline runs as root, the build runs in a new process namespace. Without root, mmdebstrap
+    makes such a namespace itself.
     """
     if os.geteuid() != 0 or shutil.which("unshare") is None:
         return argv

@@ -97,8 +97,8 @@ class Mpich(Hydra):
     def binding(self, job: Job) -> list[str]:
         """Return the options that bind ranks, and that map ranks to cores in order.
 
-        Without the option for the mapping, Hydra deals ranks that are bound to sockets to the
-        sockets in turn.
+        If ranks are bound to sockets and the option for the mapping is missing, Hydra places
+        consecutive ranks on different sockets.
         """
         pinning = job.pinning
         if pinning.binding == "none":

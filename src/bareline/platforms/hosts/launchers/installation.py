@@ -42,8 +42,8 @@ class MpiInstallation:
     - `folder`: the folder of a launcher that the user gave by its path. It comes first in PATH for
       every query and start, because launchers and wrappers search PATH for their parts. Empty for a
       launcher that is on PATH.
-    - `choices`: the options of the build that depend on the MPI library; empty for an installed
-      library.
+    - `choices`: CMake variables for builds with the library; empty, because only the simulator
+      (`bareline.platforms.sim`) sets some.
     """
 
     flavour: str

@@ -335,7 +335,7 @@ class NodeChannel:
         return heard
 
     def answer(self, node: str, word: str) -> str:
-        """Return the first line of a node that begins with a word, without this word."""
+        """Return a node's first line that begins with a word, without this word."""
         answers = self.said[node].get(word)
         if not answers:
             raise PlatformError(

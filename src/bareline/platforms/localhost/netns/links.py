@@ -223,8 +223,9 @@ def shape(
 def packet_range(rate_bits_per_s: int, mtu: int, offloads: bool | None) -> tuple[int, int]:
     """Return the lower and upper limit for the largest packet of a limited link, in bytes.
 
-    By default, the time of the largest packet on the link is at most that of one full frame at 1
-    Gb/s (lower limit) or of five full frames (upper limit, for a slow machine).
+    By default, the lower limit is the packet that the link carries in 12 us, the time of a full
+    frame at 1 Gb/s. The upper limit, for a slow machine, is the packet that it carries in 60 us.
+    Both limits are at least a full frame and at most 64 KiB.
     """
     frame = mtu + _FRAME_BYTES
     if offloads is not None:

@@ -96,7 +96,7 @@ class Namespaces:
         return Path(f"/proc/{self.pid}/ns/net").exists()
 
     def enter_from_switch(self, argv: Sequence[str]) -> list[str]:
-        """Return the command line by which a process in the switch runs a program there."""
+        """Return the command line that runs a program in the namespaces, for use in the switch."""
         return [tool("nsenter"), f"--target={self.pid_in_switch}", *_KINDS, "--", *argv]
 
 
@@ -141,7 +141,7 @@ def _unshare(privilege: Privilege, argv: Sequence[str]) -> list[str]:
 
 @contextmanager
 def open_switch(privilege: Privilege, hosts_file: Path) -> Iterator[Namespaces]:
-    """Open the namespaces that contain the bridge and the hosts, for the context."""
+    """Open the namespaces that contain the bridge and the hosts; close them with the context."""
     argv = ["sh", "-c", _HOLD, "switch", "switch", str(hosts_file)]
     with holding(_unshare(privilege, argv), env=system_environment()) as process:
         init = wait_ready(process, "the switch")
@@ -150,7 +150,7 @@ def open_switch(privilege: Privilege, hosts_file: Path) -> Iterator[Namespaces]:
 
 @contextmanager
 def open_hosts(switch: Namespaces, names: Sequence[str]) -> Iterator[tuple[Namespaces, ...]]:
-    """Open the namespaces of hosts inside the switch, for the context."""
+    """Open the namespaces of hosts inside the switch; close them with the context."""
     with ExitStack() as stack:
         started = []
         for name in names:

@@ -87,7 +87,8 @@ class NetnsAllocation(LocalhostAllocation):
     def helpers_s(self) -> float | None:
         """Return the processor time of detached daemons, in s.
 
-        Programs that bareline starts in a namespace are not included: they count as its children.
+        Programs that bareline starts in a namespace are not included, because their time is already
+        counted as that of bareline's children.
         """
         return sum(orphans_s(holder.pid) for holder in (self._switch, *self._hosts))
 
@@ -128,7 +129,7 @@ class NetnsAllocation(LocalhostAllocation):
             place.run_checked(["sh", "-c", f"cat >{_AGENT} && chmod 755 {_AGENT}"], lines)
 
     def pace_links(self, rate: int) -> None:
-        """Limit the links' rate, choose the shortest packets that reach it, and measure it."""
+        """Limit the links' rate; choose the shortest packets that reach the limit."""
         options = self._options
 
         def carried(packet: int) -> float | None:

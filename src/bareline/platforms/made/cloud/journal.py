@@ -211,7 +211,7 @@ def remove(
 ) -> list[CloudResource]:
     """Remove resources, and wait until they are gone; return the resources that existed.
 
-    - `things`: the resources in the order of creation; without an id, the name identifies one.
+    - `things`: the resources in the order of creation; a resource without an id is found by name.
     """
     present: list[CloudResource] = []
     for thing in things:
@@ -319,8 +319,8 @@ def clean(
     """Remove the leftovers of killed bareline processes in clouds of a kind.
 
     Return a line for each leftover. Resources of other bareline processes, machines and users stay.
-    If an account has no journal, its record is removed after this check, even if the cloud did not
-    answer.
+    Unless `only` is given, an account without a journal is then removed from the accounts that
+    `remember` recorded, even if the cloud did not answer.
     """
     removed: list[str] = []
     for account in _accounts(cache, kind):

@@ -142,8 +142,8 @@ class BackOff:
     """The pauses between retries: each pause is twice the last one, up to a maximum.
 
     - `most_s`: limit for the sum of all pauses, which include the pauses that the cloud requests.
-    - `waits_for_silent`: whether a request that got no answer at all is repeated. No answer mostly
-      means that no server exists.
+    - `waits_for_silent`: whether a request that got no answer at all is repeated. A missing
+      answer mostly means that no server exists.
     """
 
     first_s: float = 1.0

@@ -36,7 +36,7 @@ class VmAllocation(RemoteAllocation):
     - `native`: returns the host's folder of native programs for the guests' MPI library.
     - `doubts`: caveats of all measurements in the guests.
     - `about`: facts of the guests' definition.
-    - `events`: sentences about events of guests, to which the fleet appends.
+    - `events`: list of sentences about events of guests; the fleet appends to this list.
     """
 
     others_use = False

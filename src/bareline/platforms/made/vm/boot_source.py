@@ -100,8 +100,8 @@ def _modules_for(options: VmOptions) -> Iterator[str]:
 def counter_argument(cpuinfo: str) -> list[str]:
     """Return the kernel argument that sets the rate of the time stamp counter.
 
-    The guest kernel then does not measure the rate. On a busy host, it sometimes measures a
-    multiple of the true rate.
+    Without this argument, the guest kernel measures the rate. On a busy host, the measured rate is
+    sometimes a multiple of the true rate.
 
     QEMU's emulated processor passes the host's counter on. A constant counter's rate in MHz is half
     the host's BogoMIPS.
@@ -115,7 +115,7 @@ def counter_argument(cpuinfo: str) -> list[str]:
 def cloud_medium(
     image: Image, options: VmOptions, guests: Sequence[Guest], keys: Keys
 ) -> BootSource:
-    """Return the boot source of guests with the user's image; cloud-init makes them nodes.
+    """Return the boot source of guests with the user's image, which cloud-init sets up.
 
     References
     ----------
@@ -155,7 +155,7 @@ def _overlay(base: Path, base_format: str, path: Path) -> Path:
 def _seed_files(
     options: VmOptions, guest: Guest, guests: Sequence[Guest], keys: Keys
 ) -> dict[str, str]:
-    """Return the files of cloud-init's seed, which include the script of the guest's report.
+    """Return the files of cloud-init's seed, which include the script that sets up the guest.
 
     The files are JSON, which is also YAML and needs no quoting.
     """

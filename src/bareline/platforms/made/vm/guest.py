@@ -78,7 +78,7 @@ class GuestAccess:
 
         The connection is tried again while the guest refuses it. The init of a cloud image starts
         the ssh server at the same time as the program that reports the guest as ready, so the
-        server may be later.
+        report may come before the server accepts connections.
         """
         deadline = time.monotonic() + _REFUSED_S
         while reason := self._connect(name):

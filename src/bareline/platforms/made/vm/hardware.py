@@ -139,7 +139,8 @@ class GuestClock(GuestPart):
     """The clocks of the guest.
 
     - `source`: clock source of the guest's kernel; ``auto`` leaves the choice to the kernel.
-    - `tsc`: whether the guest reads the processor's time stamp counter or an emulated counter.
+    - `tsc`: the guest's time stamp counter: ``native`` (the processor's counter), ``emulate`` (an
+      emulated counter), or ``auto`` (libvirt's default).
     - `hpet`: whether the guest has a high-precision event timer as a fallback.
     """
 

@@ -245,7 +245,7 @@ def _packaged(image: AutoImage, choice: str, folder: Path, cache: Path) -> AutoI
 
 
 def _real_package(archive: Archive, name: str) -> Mapping[str, str]:
-    """Return the package that contains a kernel, also for a package that only depends on one."""
+    """Return the fields of a kernel package; for a metapackage, of the package it depends on."""
     for _ in range(3):
         fields = archive.show([name]).get(name, {})
         real = _REAL.search(fields.get("Depends", ""))

@@ -46,7 +46,7 @@ _PACKINGS: tuple[tuple[bytes, Callable[[bytes], bytes]], ...] = (
 
 
 def unpack_kernel(packed: bytes) -> bytes:
-    """Return the unpacked ELF kernel of a ``bzImage``; an emulated guest would need seconds."""
+    """Return the ELF kernel in a ``bzImage``; an emulated guest would need seconds to unpack it."""
     if packed.startswith(_ELF):
         return packed
     for magic, unpack in _PACKINGS:

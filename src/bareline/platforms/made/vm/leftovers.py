@@ -1,4 +1,6 @@
-"""The leftovers of a killed bareline process, which a small file for each used platform lists.
+"""The leftovers of a killed bareline process, and the files that list them.
+
+Each platform in use has such a file, which a later process reads.
 
 Guests are never left over, because their namespaces end with bareline (see `hypervisor`). A folder
 may be left over. If the host's own network is used, a bridge and changed settings may also be left

@@ -213,12 +213,12 @@ class VmOptions(PinningOptions, Ruled):
         yield from self._image_rules()
         yield OptionRule(
             self.neighbours and self.neighbours.cores,
-            "remove `cores` from the neighbours: on this platform the neighbours are also guests,"
-            " and cpu.pin sets their cores",
+            "remove `cores` from the neighbours: these neighbours are guests, and cpu.pin sets "
+            "their cores",
         )
 
     def _pin_rules(self) -> Iterator[OptionRule]:
-        """Yield the rules for a list as `cpu.pin`: it needs an entry for each virtual processor."""
+        """Yield the rules for a `cpu.pin` that is a list: an entry for each virtual processor."""
         cpu = self.cpu
         if not isinstance(cpu.pin, tuple):
             return

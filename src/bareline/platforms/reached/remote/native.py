@@ -85,7 +85,7 @@ class NativePrograms:
 
     @property
     def lies_in(self) -> str:
-        """The folder on the nodes that will contain the programs; it exists before they do."""
+        """The existing folder on the nodes in which the programs will be placed."""
         if self.way == "shared":
             return str(self.cache.absolute())
         return str(Path(self.target).parent)

@@ -89,9 +89,9 @@ def find_remote_mpi(nodes: Nodes, choice: str) -> MpiInstallation:
         there = nodes.on_node(0, ["sh", "-c", 'ls -1 "$@" 2>/dev/null', "sh", *wrappers]).stdout
         compiler = next((path for path in wrappers if path in there.splitlines()), None)
         return MpiInstallation(flavour, number, mpirun, compiler)
-    lacking = "no MPI library" if choice == "auto" else f"no MPI library '{choice}'"
+    library = "MPI library" if choice == "auto" else f"MPI library '{choice}'"
     raise ToolMissing(
-        f"{lacking} was found in the PATH of the node",
+        f"the PATH of the node contains no {library}",
         where=where,
         hint="name its mpirun as `mpi`, or its module as `software`",
     )

@@ -162,7 +162,7 @@ def settled_state(job: str) -> JobState:
 def requeued(job: str) -> str:
     """Return an explanation if Slurm has requeued the job that contains bareline, else "".
 
-    The text includes the end of the job's previous start.
+    If Slurm's accounting has a record, the text also describes how the job ended before.
     """
     restarts = os.environ.get("SLURM_RESTART_COUNT", "")
     why = ""

@@ -62,7 +62,7 @@ _ASKED: Counter[str] = Counter()
 
 
 class _Queue:
-    """A periodic check of a waiting job; each new `reason` is reported in Slurm's word."""
+    """A periodic check of a waiting job, which reports each new `reason` that Slurm gives."""
 
     def __init__(self, job: str) -> None:
         self._job = job

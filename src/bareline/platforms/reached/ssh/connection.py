@@ -26,7 +26,8 @@ from bareline.vocabulary.errors import NotNow, PlatformError
 _ALIVE = ("ServerAliveInterval=15", "ServerAliveCountMax=2")
 #: Beginning of the name of a user's folder for locks on a host; a restart removes the folder.
 _LOCKS = "/dev/shm/bareline"
-_REFUSED = ("verification failed", "IDENTIFICATION", "ermission")
+#: Words of ssh when the host's key is not the known one.
+_WRONG_KEY = ("verification failed", "IDENTIFICATION")
 #: The description of a keeper: number and start time of its process.
 _KEEPER = re.compile(r"(\d{1,10}) (\d{1,20})")
 
@@ -137,11 +138,13 @@ class Connection:
             return PlatformError(
                 f"the host cannot be used: {answers['failed'][0]}", where=self.name
             )
-        reason = self.peer.reason()
-        # Trying again would be refused again.
-        final = any(words in reason for words in _REFUSED) or self.peer.excess
-        kind = PlatformError if final else NotNow
-        return kind(f"no ssh: {reason}", where=self.name, hint=_hint(reason, self.name))
+        if self.peer.excess:
+            return PlatformError(
+                f"the host's description cannot be read: {self.peer.excess}",
+                where=self.name,
+                hint=f"see that `ssh {self.name}` works",
+            )
+        return _failed_login(self.peer.reason(), self.name)
 
     def command(self) -> list[str]:
         """Return the ssh command, without the host, for commands over the open connection only."""
@@ -173,9 +176,20 @@ def _safe(name: str) -> str:
     return re.sub(r"[^\w.-]", "_", name)
 
 
-def _hint(reason: str, name: str) -> str:
-    if "verification failed" in reason or "HOST IDENTIFICATION" in reason:
-        return f"the host's key is not the known one: see that it is right, then run `ssh {name}`"
-    if "ermission denied" in reason:
-        return f"see that `ssh {name}` works without a password (ssh-agent, authorized_keys)"
-    return f"see that `ssh {name}` works"
+def _failed_login(reason: str, name: str) -> PlatformError:
+    """Return the error of a login that failed; a `NotNow` if a new attempt may succeed."""
+    if any(words in reason for words in _WRONG_KEY):
+        return PlatformError(
+            f"ssh refuses the key of the host: {reason}",
+            where=name,
+            hint=f"the key is not the known one: see that it is right, then run `ssh {name}`",
+        )
+    if "ermission" in reason:
+        return PlatformError(
+            f"the host refuses the login by ssh: {reason}",
+            where=name,
+            hint=f"see that `ssh {name}` works without a password (ssh-agent, authorized_keys)",
+        )
+    return NotNow(
+        f"ssh cannot connect to the host: {reason}", where=name, hint=f"see that `ssh {name}` works"
+    )

@@ -171,8 +171,9 @@ def _read_yaml_groups(groups: _Groups, content: Any, place: str) -> list[str]:
 class ReachedOptions(ClusterOptions):
     """Options of nodes on which programs are started over ssh.
 
-    - `launcher`: the machine on which mpirun starts: the ``first`` host, which must be able to log
-      in to every other host, or ``here``, this machine, which the hosts must be able to reach.
+    - `launcher`: the machine on which mpirun starts: ``first`` (the first host, which must be able
+      to log in to every other host) or ``here`` (this machine, which the hosts must be able to
+      reach).
     - `subnet`: the network that MPI uses, e.g. ``10.0.0.0/24``.
     - `device`: instead of `subnet`, the device of the network, e.g. ``ib0``. Without `subnet` and
       `device`, the MPI library chooses the network, and a host has the address to which its name

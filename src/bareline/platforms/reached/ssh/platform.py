@@ -260,7 +260,7 @@ class SshPlatform(RemotePlatform[SshOptions]):
 
     @classmethod
     def look(cls, spec: PlatformSpec[SshOptions], context: Context) -> tuple[NodeLook, ...]:
-        """Return the equipment of every host; the connections for this check are closed."""
+        """Return the equipment of every host; close the connections afterwards."""
         with cls(spec, context).acquire(Layout(spec.options.node_count)) as hosts:
             return look_at(hosts)
 

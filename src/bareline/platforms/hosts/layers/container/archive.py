@@ -483,7 +483,7 @@ class _Part(io.RawIOBase):
 
 
 def _ours(manifests: list[Any], place: str) -> tuple[Any, str]:
-    """Return the manifest for this machine's processor, and its key; else the first manifest."""
+    """Return the manifest for this machine's processor, or else the first; also return its key."""
     machine = platform.machine()
     names = {machine, ARCHITECTURES.get(machine, machine)}
     if not manifests:

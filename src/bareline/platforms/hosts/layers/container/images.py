@@ -299,7 +299,7 @@ def resolve(container: Container, cache: Path, where: str) -> str:
 
 
 def _built(folder: Path, cache: Path, where: str) -> Path:
-    """Return a root folder with the packages of guests but without boot files; built once."""
+    """Return a root folder with the packages of guests, without boot files; build it only once."""
     suite = host_suite()
     where = f'{where}, image = "bareline"'
     if not suite or shutil.which("apt-get") is None:
