@@ -278,7 +278,7 @@ class Run(RunFiles):
                 trials, samples = read_tables(lines, self.header.probes, self.header.platforms)
         except OSError as error:
             hint = step_to_read(error, "read a copy of the run")
-            why = f"the file cannot be read: {error.strerror}"
+            why = f"cannot be read: {error.strerror}"
             raise StoreError(why, where=str(file), hint=hint) from error
         except ValueError as error:
             for _ in self.records():

@@ -313,5 +313,5 @@ def now() -> str:
 
 def _unreadable(error: OSError, run: Path, hint: str) -> StoreError:
     where = error.filename if isinstance(error.filename, str) else str(run)
-    why = f"the file cannot be read: {error.strerror}"
+    why = f"cannot be read: {error.strerror}"
     return StoreError(why, where=where, hint=step_to_read(error, hint))
