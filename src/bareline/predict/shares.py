@@ -223,9 +223,7 @@ def _values(case: PredictionCase, factor: float, a_s: float) -> dict[Input, floa
     trace = base.trace
     if trace is None:
         raise AnalysisError(
-            "a trace is needed to divide the loss among its causes",
-            where=str(base.profile.path),
-            hint="profile with --trace",
+            "the shares need a trace", where=str(base.profile.path), hint="profile with --trace"
         )
     if abs(base.reproduced - 1) > REFUSE:
         raise AnalysisError(

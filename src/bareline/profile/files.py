@@ -182,7 +182,7 @@ def write_profile(profile: Profile, path: Path) -> None:
         replace_file(path, "\n".join(lines) + "\n")
     except OSError as error:
         raise ProfileError(
-            f"the file cannot be written: {error.strerror}",
+            f"cannot be written: {error.strerror}",
             where=str(path),
             hint=step_to_write(error, "-o"),
         ) from error

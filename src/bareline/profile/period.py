@@ -242,9 +242,7 @@ def write_period(period: ProgramPeriod, path: Path) -> None:
         replace_file(path, "\n".join(lines) + "\n")
     except OSError as error:
         raise ProfileError(
-            f"the file cannot be written: {error.strerror}",
-            where=str(path),
-            hint="choose another -o",
+            f"cannot be written: {error.strerror}", where=str(path), hint="choose another -o"
         ) from error
 
 

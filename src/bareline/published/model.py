@@ -203,13 +203,9 @@ class Result(Printed, _Placed):
         if self.unit not in UNITS:
             raise ValueError(f"'{self.unit}' is not a valid unit; use one of: {', '.join(UNITS)}")
         if (self.kind == "factor") != (self.relation is not None):
-            raise ValueError(
-                "kind = \"factor\" needs the key 'relation', which no other kind may have"
-            )
+            raise ValueError("the key 'relation' is for kind = \"factor\", which needs it")
         if (self.kind == "absolute") != (self.baseline is None):
-            raise ValueError(
-                'each kind except "absolute" needs \'baseline\', and "absolute" may not have it'
-            )
+            raise ValueError("each kind needs 'baseline', but \"absolute\" may not have it")
         return self
 
     @property
@@ -401,4 +397,4 @@ def _unique(noun: str, names: list[str]) -> set[str]:
 def _check_known(noun: str, names: Iterable[str], declared: set[str], where: str) -> None:
     for name in names:
         if name not in declared:
-            raise ValueError(f"{where} refers to the {noun} '{name}', which does not exist")
+            raise ValueError(f"{where} names the missing {noun} '{name}'")

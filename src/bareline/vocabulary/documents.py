@@ -242,9 +242,7 @@ class _EventCount:
     def _begin(self, event: Any) -> None:
         self.open_nodes.append(_Open(event.anchor))
         if len(self.open_nodes) - 1 > self.bounds.depth:  # without the document
-            raise _refused(
-                event, f"the document is nested more than {self.bounds.depth} levels deep"
-            )
+            raise _refused(event, f"it is nested more than {self.bounds.depth} levels deep")
 
     def _end(self, event: Any) -> None:
         node = self.open_nodes.pop()
@@ -254,9 +252,7 @@ class _EventCount:
     def _add(self, values: int, event: Any) -> None:
         self.open_nodes[-1].values += values
         if self.open_nodes[-1].values > self.bounds.values:
-            raise _refused(
-                event, f"with its aliases, the document has more than {self.bounds.values:,} values"
-            )
+            raise _refused(event, f"it has more than {self.bounds.values:,} values with aliases")
 
 
 def _check_node(node: Node, bounds: DocumentLimits, seen: set[int]) -> None:

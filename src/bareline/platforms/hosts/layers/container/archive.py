@@ -273,9 +273,7 @@ def harmless(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
     """
     parts = entry.name.split("/")
     if any(part in (".wh.", ".wh..", ".wh...") for part in parts):
-        raise ArchiveError(
-            f"its whiteout {entry.name[-80:]} (the mark of a deleted file) names no file"
-        )
+        raise ArchiveError(f"its deletion mark {entry.name[-80:]} names no file")
     longest = max(len(os.fsencode(part)) for part in parts)
     if longest > LONGEST_NAME or len(entry.name) > LONGEST_PATH:
         raise ArchiveError(f"the path of its entry {entry.name[:80]}... is too long")
