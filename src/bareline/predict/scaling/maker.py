@@ -100,10 +100,8 @@ class Maker:
         comm = self._communicator(rank, call)
         is_root = step.rooted and root == rank
         if is_root not in call.sizes:
-            why = (
-                "no profiled rank at this place of the grid shows the call's size as the root, or"
-                " as a rank that is not the root"
-            )
+            role = "is the root" if is_root else "is not the root"
+            why = f"no profiled rank at this place of the grid {role} of the call"
             raise self._refused(call, why)
         laws = call.sizes[is_root]
         size, sent, received = (self._amount(call, size_laws, rows) for size_laws in laws)
@@ -130,7 +128,7 @@ class Maker:
         other = end.rank_on(self.grid, rank)
         if other is None:
             raise self._refused(
-                call, f"in the grid {self.grid}, rank {rank} has no partner at this place"
+                call, f"in the grid {self.grid}, rank {rank} has no partner for this call"
             )
         return other
 
@@ -140,7 +138,7 @@ class Maker:
         tags = {law.at(self.grid.ranks, rank, other) for law in laws}
         if len(tags) > 1:
             listed = " or ".join(map(str, sorted(tags)))
-            raise self._refused(call, f"the tag of the call may be {listed}")
+            raise self._refused(call, f"the profiles allow several tags of the call: {listed}")
         return tags.pop()
 
     def _communicator(self, rank: int, call: PlaceCall) -> _Communicator:

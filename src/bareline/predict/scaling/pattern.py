@@ -316,8 +316,8 @@ def _refused(period: ProgramPeriod, why: str) -> AnalysisError:
     return AnalysisError(
         f"{program_of(period)} on {period.ranks} ranks cannot be constructed for more ranks: {why}",
         where=str(period.trace.path),
-        hint="profile with four or more ranks along each side (16 for two, 64 for three); "
-        "other programs are predicted for the ranks that were profiled",
+        hint="profile with four or more ranks along each side of the grid (16 ranks for two sides, "
+        "64 for three); a program without a grid is predicted only for the ranks of its profiles",
     )
 
 

@@ -169,8 +169,8 @@ class Scaled:
                 f" for {trace.ranks} "
                 f"ranks: {fault}",
                 where=str(trace.path),
-                hint=f"it follows another rule there: {self.recommended(trace.ranks)}, or give "
-                "its --grid",
+                hint=f"the program follows another rule on {trace.ranks} ranks: "
+                f"{self.recommended(trace.ranks)}, or give the program's grid with --grid",
             )
 
     def _check_share(self, unchecked: Unchecked, grid: Grid, most: float) -> None:
@@ -179,7 +179,7 @@ class Scaled:
             raise AnalysisError(
                 f"{unchecked.call_share:.0%} of the calls and {unchecked.byte_share:.0%} of the "
                 f"bytes on {grid} rest on laws that the profiles do not check (at most "
-                f"{most:.0%} may), {unchecked.first} first",
+                f"{most:.0%} may); the first of these calls: {unchecked.first}",
                 where=str(self.largest.trace.path),
                 hint=self.recommended(grid.ranks),
             )
