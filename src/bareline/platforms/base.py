@@ -227,7 +227,7 @@ class Platform(ABC, Generic[O_co]):
         Raises UsageError: the platform's nodes are not virtual machines.
         """
         raise UsageError(
-            f"'{spec.name}' is of type '{spec.type}', only virtual machines have a definition",
+            f"'{spec.name}' is of type '{spec.type}', but only virtual machines have a definition",
             hint=f"`bareline platforms show {spec.name}` shows its options",
         )
 

@@ -240,7 +240,9 @@ def _sums(text: str) -> dict[Kind, tuple[int, float]]:
             earlier_calls, earlier_s = sums.get(kind, (0, 0.0))
             sums[kind] = (earlier_calls + calls, earlier_s + calls * float(seconds))
         except ValueError as error:
-            raise PlatformError(f"the line '{line}' of the record is not a computation") from error
+            raise PlatformError(
+                f"the record of the computing times has the invalid line '{line}'"
+            ) from error
     return sums
 
 

@@ -167,7 +167,7 @@ class SimAllocation(Allocation):
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         if not runs_simulated(command):
             raise PlatformError(
-                "only bareline's own MPI programs run simulated",
+                "only bareline's own MPI programs can be simulated",
                 where=self._name,
                 hint="leave this probe to other platforms (`platforms = [...]` in its measure)",
             )

@@ -371,8 +371,8 @@ def make_room(needed: int, fleets: Sequence[GuestFleet] | None = None) -> None:
     available = available_bytes() - _RESERVE_BYTES
     if available < needed:
         raise PlatformError(
-            f"the guests need {needed >> 20} MiB with QEMU's own memory, "
-            f"{max(0, available) >> 20} MiB are available",
+            f"the guests need {needed >> 20} MiB with QEMU's own memory, but "
+            f"only {max(0, available) >> 20} MiB are available",
             where="memory.size_bytes",
             hint="use fewer or smaller guests, or end other programs that use memory here",
         )
