@@ -84,8 +84,8 @@ class Breakdown:
     `ratio` is the program's time divided by `base_s`, its time on the baseline. If the pieces come
     from profiles of separate launches, both are computed from these launches only; otherwise from
     all launches. `launches` is the number of pairs of launches from which the medians of the pieces
-    are computed. `source` is the origin of the pieces: the replay that predicts, profiles, or the
-    program itself.
+    are computed. `source` is the origin of the pieces: profiles, the program's own clock, or the
+    replay of a trace.
     """
 
     title: str

@@ -79,9 +79,8 @@ def _complete_blocks(trials: pl.DataFrame, looks: Sequence[int]) -> int:
     """Return the number of completely measured blocks.
 
     The last block of an interrupted run lacks trials. If this block counted, chance would decide
-    which rows include it. A block is complete if it has all cases of the block before. Cases may be
-    missing if they failed in the block before (a run may give them up), or if a look ended them as
-    decided.
+    which rows include it. A block is complete if it has all cases of the block before. A case may
+    be missing if it failed in the block before, or if an interim analysis ended its measurement.
     """
     if trials.is_empty():
         return 0
