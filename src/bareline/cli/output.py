@@ -154,7 +154,10 @@ def _some(head: str, lines: Sequence[str]) -> Iterator[str]:
 
 @contextmanager
 def printing_measures() -> Iterator[None]:
-    """If the context raises `LadderGaps`, print the benchmarks to measure, and raise it again."""
+    """If the code in the context raises `LadderGaps`, print the benchmarks to measure.
+
+    `LadderGaps` means that a prediction lacks measurements. It is raised again.
+    """
     from bareline.predict.curves.platform_curves import LadderGaps
 
     try:

@@ -52,7 +52,7 @@ _PARTS = (
 
 
 def namespaces() -> Iterable[HostCheck]:
-    """Check that namespaces can be made, and links with a limited rate inside them."""
+    """Check that network namespaces can be made, and that links in them can have a limited rate."""
     privilege = find_privilege()
     root = privilege is Privilege.ROOT
     spoken = "root" if root else "an ordinary user, in a user namespace"

@@ -1,4 +1,4 @@
-"""Cells (measured values with their places) as rows of a table and along an axis, for exhibits."""
+"""Measured values ("cells") as rows of a table, and as points along the axis of a figure."""
 
 from __future__ import annotations
 

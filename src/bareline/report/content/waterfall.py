@@ -69,7 +69,7 @@ def _waterfall(breakdown: Breakdown) -> Waterfall:
 
 
 def _bars(breakdown: Breakdown) -> Iterator[WaterfallBar]:
-    """Yield a bar each for the baseline's time, the pieces, the rest and the platform's time."""
+    """Yield bars for the baseline's time, each piece of the loss, the rest, the platform's time."""
     pieces = [piece for piece in breakdown.pieces if abs(piece.extra) >= _LEAST]
     ends = [1.0]
     for piece in pieces:
@@ -104,7 +104,7 @@ def _summary(breakdown: Breakdown) -> str:
 
 
 def _source(breakdown: Breakdown) -> str:
-    """Describe the source of the pieces, e.g. ``profiles, median over 6 pairs of launches``."""
+    """Describe the source of a breakdown, e.g. ``profiles, median over 6 pairs of launches``."""
     launches = breakdown.launches
     if breakdown.source == "replay":
         return f"the replay of its calls, which predicts it as well; {launches} launches"

@@ -346,7 +346,7 @@ class _Drawing:
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """A platform's position in the legend: its distance from the left in px, and its line."""
+    """A platform's position in the legend: distance from the left in px, and number of the line."""
 
     name: str
     x: float

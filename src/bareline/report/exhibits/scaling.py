@@ -160,7 +160,7 @@ class _Chooser:
     def _places(self, panel: Sequence[Row]) -> list[float]:
         """Return all planned positions of a panel on the axis.
 
-        A failed case is one of them, so that the line has a gap there.
+        A failed case also has a position, so that the line has a gap there.
         """
         places = {position(cell, self.x) for cell in panel}
         if self.x not in ("ranks", "nodes", "threads"):

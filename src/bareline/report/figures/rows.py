@@ -137,7 +137,7 @@ def bar_chart(
 
 
 class _BarLayout:
-    """A layout of a panel of bars from top to bottom: the rows of each layer, and the height."""
+    """The layout of a panel of bars from top to bottom: rows by kind of mark, and the height."""
 
     def __init__(self, looks: Looks) -> None:
         self.looks = looks

@@ -250,7 +250,7 @@ def _size_label(size: float) -> str:
 
 
 def _binary_ticks(low: float, high: float, step: int) -> list[float]:
-    """Return the powers of two on an axis whose exponents are multiples of `step`."""
+    """Return the powers of two from `low` to `high` with exponents that are multiples of `step`."""
     first = math.ceil(math.log2(low) / step) * step
     last = math.floor(math.log2(high))
     return [2.0**exponent for exponent in range(first, last + 1, step)]

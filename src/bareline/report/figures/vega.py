@@ -71,7 +71,7 @@ def layer(mark: str, rows: Rows, ink: str = "", *, tips: bool = False, **propert
 
 
 def _encoded(name: str, given: Any) -> Channel:
-    """Return the channel of a field's name, or of a position in px."""
+    """Return a channel that is the value of a field (if `given` is text), or a position in px."""
     if isinstance(given, str):
         return {"field": given, **_CHANNELS[name]}
     return {"value": given}

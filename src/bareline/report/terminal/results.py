@@ -198,7 +198,10 @@ def _caveats(findings: Sequence[Finding]) -> list[Block]:
 
 
 def _predictable(comparison: Comparison) -> list[Block]:
-    """Return a note on programs with layouts that are not comparable: they may be predicted."""
+    """Return a note on programs whose measurements cannot be compared: they may be predicted.
+
+    The note includes the command of a prediction.
+    """
     programs = [
         finding
         for finding in comparison.findings
