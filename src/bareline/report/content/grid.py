@@ -264,7 +264,7 @@ def grid(findings: Findings, platforms: Platforms) -> list[Table | Prose]:
 class _Subject:
     """A row of findings: a probe with its class of sizes and its layout, e.g. "CG, 16 nodes".
 
-    - `findings`: by platform, the finding on each platform that measured the row.
+    - `findings`: the finding on each platform that measured the probe with these sizes and layout.
     """
 
     words: str
@@ -290,7 +290,10 @@ class _Subject:
 
 
 def _lines(subjects: Iterable[_Subject], platforms: Platforms) -> list[str]:
-    """Return a line of text for each subject (probe, sizes, layout) that a platform measured."""
+    """Return a line of text for each subject that at least one of `platforms` measured.
+
+    A subject is a probe with a class of sizes and a layout.
+    """
     return [subject.line(platforms) for subject in subjects if subject.is_measured_on(platforms)]
 
 

@@ -82,7 +82,7 @@ def _sizes_met(result: Result, place: Place) -> int:
 def _value_words(result: Result, place: Place) -> str:
     """Format a printed value.
 
-    If it is printed for another number of streams than the measured number, this number is added.
+    The printed number of streams is added if the case was measured with another number of streams.
     """
     streams = result.at.get("streams")
     if streams is None or meets(streams, place.coordinates.get("streams")):

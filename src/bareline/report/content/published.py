@@ -383,7 +383,7 @@ def _is_case_of(study: PublishedStudy, case: NotCompleted, place: Place) -> bool
 
 
 def _is_at(point: PublishedPoint, place: Place) -> bool:
-    """Whether a published ratio is printed for the ranks of `place`, or for its ranks and nodes."""
+    """Whether a published ratio is printed for the number of ranks of `place`, or for its nodes."""
     ranges = point.places("ranks")
     has_ranks = any(low <= place.ranks <= high for low, high in ranges)
     return has_ranks or same_place(point.ratio, place)

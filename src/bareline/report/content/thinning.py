@@ -48,7 +48,7 @@ class ShownValues:
 def thin(
     summary: pl.DataFrame, points: pl.DataFrame | None, most: int = MOST_VALUES
 ) -> ShownValues:
-    """Choose the values to show: for a probe, the same places on every platform and metric.
+    """Choose the values to show: for a probe, the same cases on all platforms and for all metrics.
 
     A probe with few values keeps all of them; the probes with many values share the rest of `most`.
     Within a probe, the parameter with the most values is thinned out first. Its first and last
@@ -138,7 +138,7 @@ def _allowance(counts: Sequence[int], most: int) -> int:
 
 
 def _farthest(comparison: pl.DataFrame, probe: str) -> pl.DataFrame:
-    """Return the places where a metric of a probe differs most from the baseline, up or down."""
+    """Return the cases in which a metric of a probe differs most from the baseline, up or down."""
     ratio = pl.col("ratio")
     is_of_probe = pl.col("probe") == probe
     is_detail = pl.col("detail").fill_null(False)

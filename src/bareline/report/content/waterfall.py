@@ -69,7 +69,10 @@ def _waterfall(breakdown: Breakdown) -> Waterfall:
 
 
 def _bars(breakdown: Breakdown) -> Iterator[WaterfallBar]:
-    """Yield bars for the baseline's time, each piece of the loss, the rest, the platform's time."""
+    """Yield the bars of a waterfall from the baseline's time to the platform's time.
+
+    Between them are a bar for each piece of the loss and a bar for the unexplained rest.
+    """
     pieces = [piece for piece in breakdown.pieces if abs(piece.extra) >= _LEAST]
     ends = [1.0]
     for piece in pieces:

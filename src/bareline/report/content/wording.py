@@ -126,7 +126,7 @@ def capital(text: str) -> str:
 
 
 def call_name(call: str, kind: str) -> str:
-    """Name an MPI function; if it starts requests of any kind, also name the kind, e.g. send."""
+    """Name an MPI function and, for ``MPI_Start`` and ``MPI_Startall``, the kind of request."""
     return f"{call} ({kind})" if call in ("MPI_Start", "MPI_Startall") else call
 
 

@@ -178,7 +178,7 @@ class SharedAxis:
         return self._with_references(strip, cells)
 
     def _with_references(self, strip: AxesStrip, cells: Sequence[Row]) -> AxesStrip:
-        """Add published ratios and the band of equal ratios to a plot of ratios."""
+        """Return a plot of ratios, with published ratios and the band of equal ratios added."""
         margin = self.chosen.document.margin
         printed = _PrintedRatios(self, cells)
 

@@ -213,7 +213,7 @@ def printed_marks(rows: Rows, x: Channel, y: Channel, turn: float) -> Iterator[C
 
 
 def _names_of_places(rows: Rows, x: Channel, y: Channel, turn: float) -> Iterator[Chart]:
-    """Write the names of the places next to published values."""
+    """Write next to published values where they were measured, if their rows have "beside"."""
     named = [row for row in rows if row.get("beside")]
     before_turn = [row for row in named if row["x"] <= turn]
     beyond_turn = [row for row in named if row["x"] > turn]

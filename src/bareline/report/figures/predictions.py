@@ -168,7 +168,10 @@ class _Step:
 
 
 def _waterfall_rows(loss: LossSplit, looks: Mapping[str, MarkLook]) -> _Rows:
-    """Return rows for the base's time, each share of at least 0.5 %, and the platform's time."""
+    """Return the bars of a waterfall: the time on the base platform, then each share of the loss.
+
+    Shares below 0.5 % are left out. The last bar is the time on the other platform.
+    """
     base_colour = looks[loss.base].colour
     platform_colour = looks[loss.platform].colour
     steps = [_Step(loss.base, 0.0, loss.a_s, base_colour, format_value(loss.a_s, "s"))]

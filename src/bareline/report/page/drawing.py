@@ -213,9 +213,9 @@ def _term_id(title: str) -> str:
 def _numbered_sources(
     figure: Figure, numbers: Mapping[str, int]
 ) -> dict[str, list[tuple[str, int]]]:
-    """Return the published figures in a figure, by the part of a publication that prints them.
+    """Return the published values in a figure, by the part of a publication that prints them.
 
-    Each has its anchor and its number in the page's list of published figures.
+    Each has its anchor and its number in the page's list of published values.
     """
     sources: dict[str, list[tuple[str, int]]] = {}
     for anchor, name in figure.sources:
