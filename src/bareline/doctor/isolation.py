@@ -196,7 +196,7 @@ _FILE_SYSTEMS: tuple[FileSystem, ...] = (
 
 
 def file_systems() -> Iterable[HostCheck]:
-    """Check for each file system that hosts in namespaces can mount it from each other."""
+    """Check for each kind of file system whether hosts in namespaces can mount it."""
     for chosen in _FILE_SYSTEMS:
         try:
             check_here(chosen, root=os.geteuid() == 0, user_namespace=True, network=True)

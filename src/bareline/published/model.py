@@ -27,7 +27,7 @@ class _Table(BaseModel):
 
 
 class _Placed(_Table):
-    """An entry; `part`: id of the part of the document that prints it; `where`: its place there."""
+    """An entry that a part of the document prints; `where` is its place in this part, in words."""
 
     part: str
     where: str

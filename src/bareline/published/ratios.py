@@ -102,7 +102,7 @@ class PublishedRatio:
         return dict(self.at)
 
     def leaves_out(self, probe: str) -> bool:
-        """Whether the document leaves out the program of a probe: ``npb.cg`` if it excludes CG."""
+        """Whether the document excludes a probe's program from the ratio (CG for ``npb.cg``)."""
         return probe.rpartition(".")[2].upper() in self.excludes
 
     def measured_by(self, probe: str) -> bool:

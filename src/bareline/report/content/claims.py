@@ -168,7 +168,7 @@ class _Judge:
         return self._row(finding.words, finding.part, _first_measured(tried))
 
     def _of_trials(self, finding: PublishedFinding) -> ClaimRow:
-        """Return the row of a claim about single trials."""
+        """Return the row of a claim that counts single trials in which an event occurs."""
         row = self._row(finding.words, finding.part, None, "no trial of it was measured")
         return with_trials(row, self._study, finding, self._cast, self._trials)
 

@@ -176,7 +176,7 @@ class _Bars:
         return marks
 
     def _printed_parts(self, cell: Row, base: Row) -> Iterator[PrintedMark]:
-        """Yield marks where the parts of a bar would end if they had their published ratios."""
+        """Yield marks where a bar's parts would end at their published ratios to the baseline."""
         bases = self._parts_of(base)
         start = 0.0
         for index, value in enumerate(self._parts_of(cell)[: len(bases)]):

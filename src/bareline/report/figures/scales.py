@@ -122,8 +122,9 @@ _FEWEST_TICKS = 3
 def log_ticks(values: Values, *, most: int = 6, pad: float = 0.06) -> Ticks:
     """Return a log axis with at most `most` ticks.
 
-    The ticks are decades if at least three of them are on the axis, otherwise 1-2-5 steps. If both
-    are fewer than three, the ticks are round numbers at equal distances.
+    The ticks are decades if at least three of them are on the axis, otherwise 1-2-5 steps. If there
+    are fewer than three decades and fewer than three steps, the ticks are round numbers at equal
+    distances.
     """
     domain = _log_domain(values, pad)
     for steps in _DECADE_STEPS:
