@@ -323,7 +323,7 @@ def _targets(options: PredictOptions) -> Iterator[list[Target]]:
     from bareline.session.simulation import simulated
 
     if options.to is None:
-        hint = "add --to P, a simulated one or one measured in --from RUN"
+        hint = "add --to P: a simulated platform, or a platform that the run of --from measured"
         raise UsageError("no platform is given for the prediction", hint=hint)
     names = options.to.split(",")
     per_node = options.per_node

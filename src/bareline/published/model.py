@@ -397,4 +397,4 @@ def _unique(noun: str, names: list[str]) -> set[str]:
 def _check_known(noun: str, names: Iterable[str], declared: set[str], where: str) -> None:
     for name in names:
         if name not in declared:
-            raise ValueError(f"no {noun} '{name}', which {where} refers to")
+            raise ValueError(f"{where} names the missing {noun} '{name}'")
