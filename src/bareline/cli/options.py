@@ -254,7 +254,7 @@ class RunOptions:
     as_json: JsonOption = False
 
     def for_the_job(self) -> list[str]:
-        """Return the options that make `continue` measure in a batch job as `run` would."""
+        """Return the options of `run` that a batch job passes on to `continue`."""
         words = [] if seconds(self.wait_quiet) is None else [f"--wait-quiet={self.wait_quiet}"]
         words += ["--quiet"] if self.quiet else []
         return [*words, "--stop-on-failure"] if self.stop_on_failure else words

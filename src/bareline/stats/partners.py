@@ -79,7 +79,7 @@ def within_noise(
     - `kind`: shape (k,); rows with the same number have similar noise; a row with -1 is similar to
       no other row.
 
-    The spread of a row is the larger interquartile range of both runs. It counts as at least the
+    The spread of a row is the larger interquartile range of the two runs. It counts as at least the
     median spread of the row's kind, or of all rows if the kind has fewer than four, because a row
     with a small spread by chance would look different.
     """
@@ -117,7 +117,7 @@ def _spread_of_alike(spread: FloatArray, kind: IntArray) -> FloatArray:
 
 
 def _launched(values: FloatArray, groups: IntArray) -> IntArray:
-    """Return the groups with at least one launch, in their order."""
+    """Return the groups of blocks (boots) with at least one launch, in their order."""
     there = (~np.isnan(values)).any(axis=tuple(range(values.ndim - 1)))
     return np.unique(groups[there])
 

@@ -46,7 +46,7 @@ class MembersRule:
 
 
 def _block(rank: int, size: int) -> frozenset[int]:
-    """Return the block of neighbours that contains a rank."""
+    """Return the block of `size` neighbouring ranks that contains a rank."""
     begin = rank - rank % size
     return frozenset(range(begin, begin + size))
 

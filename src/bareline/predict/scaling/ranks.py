@@ -301,7 +301,8 @@ def _check_iterations(job: JobCalls, pattern: Pattern) -> None:
 def _check_left_out(job: JobCalls, pattern: Pattern) -> None:
     """Refuse a profile that contradicts the pattern, unless it has two ranks along a side.
 
-    With two ranks, one neighbour is on both sides of a rank, and programs send to it once.
+    With two ranks along a side, a rank has the same neighbour in both directions, and programs send
+    to it only once.
     """
     model = pattern.counts[-1].job
     if _cuts_all_sides(job.period.ranks, len(pattern.grid.sides)):
