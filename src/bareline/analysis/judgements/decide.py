@@ -175,10 +175,8 @@ _SIDES = {1: Verdict.SLOWER, -1: Verdict.FASTER, 0: None}
 def decide_mean(mean: Mean | None, margin: float, floor: float) -> Mean | None:
     """Return the mean of a finding's points with its verdict.
 
-    If the verdict is slower or faster, it is certain.
-
-    Differences below `margin` do not matter. Differences up to the ratio `floor` may come from the
-    machine itself and are undecided.
+    A verdict of slower or faster is certain. Differences below `margin` do not matter. Differences
+    up to the ratio `floor` may come from the machine itself and are undecided.
     """
     if mean is None:
         return None

@@ -45,10 +45,7 @@ class Looks:
 
     @property
     def taken(self) -> tuple[tuple[int | None, float], ...]:
-        """For each interim analysis that was made: its number of blocks and its error probability.
-
-        A number of None means all blocks.
-        """
+        """The number of blocks (None: all) and the error probability of each analysis made."""
         if not self.planned:
             return ((None, stats.CERTAIN_ALPHA),)
         looks = zip(self.planned, self.spending, strict=True)
