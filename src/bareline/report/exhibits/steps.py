@@ -234,7 +234,7 @@ _NUMBER_PX = 11
 
 @dataclass(frozen=True, slots=True)
 class Tread:
-    """A step: its name, the measured value as a row of `figures.marks`, and the printed value.
+    """A step: its name, the measured value as the data of a mark, and the printed value.
 
     - `measured`: has "y", "lo", "hi", "text", "tip" and the platform's ink; None if the case
       failed.

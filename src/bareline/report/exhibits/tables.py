@@ -247,7 +247,10 @@ def _size_table(document: Document, cells: Sequence[Row], scale: Scale) -> Table
 
 
 def _sized_cells(document: Document, spec: ExhibitSpec, metric: str) -> list[Row]:
-    """Return the cells with a size, of the loop-mean metric if all functions have that metric."""
+    """Return the cells that have a message size.
+
+    Their metric is `metric`, or its loop mean if the loop mean was measured in the same cases.
+    """
     medians = _of_metric(document, spec, metric)
     means = _of_metric(document, spec, metric + _MEAN)
     if _cases(medians) == _cases(means):
