@@ -106,7 +106,7 @@ def kvm() -> Iterable[HostCheck]:
     yield judged(
         "KVM",
         not problem,
-        f"only emulated guests, which are slow and do not measure computing ({problem})",
+        f"only emulated guests, which are slow and of no use for compute benchmarks ({problem})",
         behind + (seen if verdict else " answers; the first run boots a guest to be sure"),
         _kvm_hint(module),
     )
