@@ -81,10 +81,7 @@ def _factors(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
 
 
 def _factor_parts(document: Document, spec: ExhibitSpec) -> dict[str, list[Row]]:
-    """Return the cells of each table: first cells with published ratios, then all other cells.
-
-    The key is the label of the table.
-    """
+    """Return each table's cells by its label: first with published ratios, then all other cells."""
     cells = _factor_cells(document, spec)
     points = Panel(document, spec, cells).published
     printed = _printed(cells, points)
