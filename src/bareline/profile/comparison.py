@@ -239,7 +239,10 @@ def _sites_by_place(profile: Profile) -> dict[tuple[str, str], CallSite]:
 
 
 def _side(side: str, site: CallSite | None, ranks: int) -> dict[str, Any]:
-    """Return the columns of a call site in one profile; zeros if the profile does not have it."""
+    """Return the columns of a call site in one profile (`side`: "before" or "after").
+
+    The numbers are zero if the profile does not have the call site.
+    """
     columns: dict[str, Any] = {"count": 0, "bytes": 0, "time_s": 0.0, "imbalance": None}
     if site:
         columns = {

@@ -108,7 +108,7 @@ def _with_side(
 
 
 def _differ_along(side: int, call: CallSizes) -> bool:
-    """Whether the sizes of a call differ along one side only."""
+    """Whether the sizes of a call differ along `side`, and along no other side of the grid."""
     for count in call:
         parts = count.at_parts(side)
         if len(parts) > len({coordinate for _, coordinate in parts}):

@@ -56,7 +56,7 @@ class PlaceCalls:
         return self._calls[place]
 
     def different(self) -> Iterator[PlaceCall]:
-        """Yield the calls of each place on the grid that follow different laws.
+        """Yield the calls of each place on the grid; calls with the same laws are yielded once.
 
         Completions of requests are left out.
         """
@@ -90,7 +90,7 @@ class PlaceCalls:
         return calls
 
     def _call(self, place: Place, number: int) -> PlaceCall:
-        """Return a call of a place with the ranks that the call concerns, without its laws."""
+        """Return call `number` at a place on the grid, with its partners but without its laws."""
         key = self._seen.keys[place][number]
         shared = self._seen.shared[key]
         alone = self.pattern.templates[place].concerns[number]

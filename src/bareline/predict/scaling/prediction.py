@@ -68,9 +68,9 @@ class GrownRanks:
     - `times_largest`: the number of ranks divided by the number of ranks of the largest profile.
     - `unchecked_calls`: the calls of all ranks in a period that depend on laws which the profiles
       do not check.
-    - `unchecked_call_share`: the share of these calls in all calls.
-    - `unchecked_byte_share`: the share of these calls in the bytes of all calls.
-    - `unchecked_time_share`: the share of these calls in the time of all calls.
+    - `unchecked_call_share`: the share of unchecked calls in all calls.
+    - `unchecked_byte_share`: the share of unchecked calls in the bytes of all calls.
+    - `unchecked_time_share`: the share of unchecked calls in the time of all calls.
     - `assumed_even`: the numbers, from 1, of the sides that are assumed to be cut into equal parts;
       no profile proves it.
     - `assumed_even_share`: the share of the bytes that depends on a side in `assumed_even`.

@@ -91,7 +91,10 @@ class End:
         return (Relation("from_last", self.from_last or 0),)
 
     def also(self, other: End) -> End:
-        """Return the relations that this end and `other` share; both have the same `chosen`."""
+        """Return the relations that are both in this object and in `other`.
+
+        Both objects must have the same `chosen`.
+        """
         pairs = zip(self.sides, other.sides, strict=False)
         sides = tuple(_in_both(relations, others) for relations, others in pairs)
         rank = self.rank if self.rank == other.rank else None
