@@ -182,7 +182,10 @@ class Finding:
         return self.grade_toward(self.verdict)
 
     def grade_toward(self, verdict: Verdict) -> Grade:
-        """Return the grade of a verdict: of the mean if it decides, else of the most certain point.
+        """Return the grade of a verdict.
+
+        If the mean of the points decides, this is the grade of the mean; otherwise of the most
+        certain point.
 
         A mixed verdict has the grade of its losses, not of its gains.
         """

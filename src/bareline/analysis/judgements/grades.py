@@ -186,7 +186,7 @@ def _headline() -> pl.Expr:
 
 
 def _tested(rows: pl.DataFrame, height: int) -> BoolCube:
-    """Return a mask over all points of the cube; true for points that the pair's rows compare."""
+    """Return for each point of the `Cube` whether the rows of a pair compare the point."""
     tested = np.zeros(height, dtype=np.bool_)
     compared = rows.filter("comparable")
     tested[compared.get_column("point_row").to_numpy()] = True
@@ -194,7 +194,7 @@ def _tested(rows: pl.DataFrame, height: int) -> BoolCube:
 
 
 def _weights(rows: pl.DataFrame, height: int) -> FloatCube:
-    """Return the factor of each point of the cube; 1 for points that are not compared."""
+    """Return the factor of each point's test statistic; 1 for points that are not compared."""
     weights = np.ones(height)
     compared = rows.filter("comparable")
     points = compared.get_column("point_row").to_numpy()
@@ -216,7 +216,7 @@ class _Group:
 
     @property
     def points(self) -> Points:
-        """The rows' points in the cube; a case without values has no points."""
+        """The index of each row's point in the `Cube`; a case without values has no points."""
         numbers = self.rows["point_row"].drop_nulls()
         return numbers.to_numpy().astype(np.int64)
 
@@ -258,11 +258,11 @@ def _count_tests(pairs: Sequence[PlatformPair], family: Family) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _PairTests:
-    """The rows of a pair as arrays over all points of the cube.
+    """The test results of a pair of platforms, as arrays with an entry for each point.
 
     - `alike`: both platforms measured the same quantity in the same layout.
     - `way`: the direction of the interval: 1, -1 or 0.
-    - `p`: the p-value over the whole family; NaN without a family.
+    - `p`: the p-value over all claims of the page; NaN without a joint test.
     - `sure_loss`: 1 or -1 if lost launches alone make the row certainly worse or better, else 0.
     """
 

@@ -20,7 +20,7 @@ from bareline.vocabulary.place import CASE
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """The planned looks of a run that tests may use; without a plan there is one look at the end.
+    """The planned interim analyses (looks) of a run; without a plan, there is one at the end.
 
     - `planned`: the number of blocks that each look needs; empty without a plan.
     - `reached`: the number of looks that the run has reached.
@@ -33,19 +33,22 @@ class Looks:
 
     @property
     def spending(self) -> tuple[float, ...]:
-        """The error probability that each planned look spends."""
+        """The part of the error probability that each planned interim analysis may use."""
         return spending(len(self.planned))
 
     @property
     def spent(self) -> float:
-        """The error probability that all looks spend together."""
+        """The error probability that all interim analyses use together."""
         if self.planned:
             return sum(self.spending)
         return stats.CERTAIN_ALPHA
 
     @property
     def taken(self) -> tuple[tuple[int | None, float], ...]:
-        """The number of blocks (None: all) and the error probability of each look that was made."""
+        """For each interim analysis that was made: its number of blocks and its error probability.
+
+        A number of None means all blocks.
+        """
         if not self.planned:
             return ((None, stats.CERTAIN_ALPHA),)
         looks = zip(self.planned, self.spending, strict=True)
@@ -53,7 +56,7 @@ class Looks:
 
     @classmethod
     def of(cls, records: Records) -> Looks:
-        """Return the looks of a run; several runs together have no planned looks.
+        """Return the interim analyses (looks) of a run; several runs together have none planned.
 
         Raises AnalysisError: the plan of looks in the run's file is invalid.
         """

@@ -86,7 +86,10 @@ def _name(reference: ReferenceValue, params: Mapping[str, Any], where: str) -> s
 
 
 def _measured_instead(check: ReferenceCheck) -> str:
-    """Return the rows' values of the first parameter for which no row has the reference's value."""
+    """Describe the values of a parameter in the rows, if none is the reference's value.
+
+    Only the first parameter of this kind is described.
+    """
     for name, values in check.measured.items():
         if not values:
             return f"; its rows have no parameter '{name}'"

@@ -199,7 +199,7 @@ class SimAllocation(Allocation):
     def _inject(
         self, command: Command, argv: list[str], variables: dict[str, str], layout: Layout
     ) -> tuple[str, ...]:
-        """Add a program's recorded computation to its variables; record it first if necessary."""
+        """Add the variables that set a program's recorded computation; return caveats about it."""
 
         def launch(more: Mapping[str, str]) -> Finished:
             line = self._line(argv, layout)

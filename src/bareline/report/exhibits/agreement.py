@@ -206,9 +206,9 @@ def _program(place: Place) -> str:
 
 
 def _our_place(cell: Row) -> Place | None:
-    """Return the place of bareline's probe that measures the same as a cell of a user's program.
+    """Return the case of bareline that measures the same as a cell of a user's program.
 
-    The place has no parameters. The result is None if no probe measures the same.
+    The returned case has no parameters. The result is None if no probe measures the same.
     """
     place = cell.place
     program = _program(place)
@@ -230,7 +230,10 @@ CHOICE = "kernel"
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A cell of bareline, the reference cell, and how many times faster bareline's program is."""
+    """A value of bareline and the value of a user's program (`reference`) for the same case.
+
+    - `faster`: how many times faster bareline's program is.
+    """
 
     ours: Row
     reference: Row

@@ -196,7 +196,10 @@ def _summary(steps: Sequence[Row], printed: Printed, scale: Scale) -> str:
 
 
 def _improvement(steps: _Lookup, cell: Row) -> Estimate | None:
-    """Return how many times better a cell is than the step in `steps`; None if not compared."""
+    """Return how many times better a cell is than the step with which `steps` compares it.
+
+    None without a comparison.
+    """
     step = steps.get((cell.platform, cell.place))
     if step is None or step.ratio is None or not step.ratio.value:
         return None
@@ -204,7 +207,10 @@ def _improvement(steps: _Lookup, cell: Row) -> Estimate | None:
 
 
 def _improved(steps: _Lookup, cell: Row) -> Field:
-    """Format how many times better a cell is than the step in `steps`, or its verdict."""
+    """Format how many times better a cell is than the step with which `steps` compares it.
+
+    Without such a number, the verdict of the comparison is shown.
+    """
     step = steps.get((cell.platform, cell.place))
     verdict = step.verdict if step else None
     factor = _improvement(steps, cell)

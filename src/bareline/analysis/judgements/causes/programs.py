@@ -151,7 +151,7 @@ class _Part:
     """A part of a program's time on the baseline, and the measurements that bound its loss.
 
     - `share`: the part as a share of the baseline's time.
-    - `alone`: how many times as long as on the baseline the part takes, by the program's own clock.
+    - `alone`: the part's time divided by its time on the baseline, by the program's own clock.
     - `below`: the results of the layer below.
     - `probe`: the probe to run if `below` is empty.
     - `least`: the smallest factor by which the part is slower according to the layer below.

@@ -157,7 +157,7 @@ class GuestFleet:
         return self._restore(guest, saved)
 
     def _restore(self, guest: Guest, saved: SavedGuest) -> str:
-        """Start a guest from its saved state, with its own disk and console."""
+        """Start a guest from its saved state, with a copy of the saved disk."""
         disk = self.folder / f"{guest.name}.qcow2"
         shutil.copy(saved.disk, disk)
         libvirt = self._hypervisor.libvirt

@@ -58,8 +58,8 @@ class NativePrograms:
     """bareline's own programs on the nodes of an allocation.
 
     - `target`: folder of the nodes for copies, which the allocation removes.
-    - `made`: returns this machine's build. It is set if the build fits the nodes, for instance
-      guests with the host's libraries.
+    - `made`: returns the folder of this machine's build, if it is known to run on the nodes. It is
+      known for guests, which use the host's libraries. None for other nodes.
     """
 
     nodes: Nodes
