@@ -217,10 +217,7 @@ def _call_sums(profile: Profile, keys: list[str]) -> pl.DataFrame:
 
 
 def _sites(before: Profile, after: Profile) -> tuple[SitePair, ...]:
-    """Return each call site in both profiles, the largest change first.
-
-    Call sites are equal if they have the same function and the same place in the program's source.
-    """
+    """Return both profiles' call sites, paired by function and source; largest change first."""
     sites_before = _sites_by_place(before)
     sites_after = _sites_by_place(after)
     pairs = []
@@ -239,10 +236,7 @@ def _sites_by_place(profile: Profile) -> dict[tuple[str, str], CallSite]:
 
 
 def _side(side: str, site: CallSite | None, ranks: int) -> dict[str, Any]:
-    """Return the columns of a call site in one profile (`side`: "before" or "after").
-
-    The numbers are zero if the profile does not have the call site.
-    """
+    """Return the columns of a call site in one profile; zeros if the profile does not have it."""
     columns: dict[str, Any] = {"count": 0, "bytes": 0, "time_s": 0.0, "imbalance": None}
     if site:
         columns = {

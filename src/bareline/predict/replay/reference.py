@@ -116,8 +116,6 @@ class ReferenceRun:
         """Return the time by the application's clock for a time between MPI_Init and MPI_Finalize.
 
         The time outside of the clock is assumed to be computing, because no replay shows it.
-
-        - `factor`: the factor of computing time from the base to the platform of `time_s`.
         """
         if self.clock is None:
             return time_s

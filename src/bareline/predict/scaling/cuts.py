@@ -74,10 +74,7 @@ class SideCuts:
 
 
 def _ways_of(grid: Grid, uneven: Sequence[CallSizes], rules: Sequence[Rule]) -> list[Cut]:
-    """Return the possible ways to cut a problem along all sides of the grid.
-
-    - `rules`: the possible rules for the number of cells of each part.
-    """
+    """Return the ways to cut a problem along all sides of the grid, by one of `rules` per side."""
     ways: list[Cut] = [(None,) * len(grid.sides)]
     for side in range(len(grid.sides)):
         wider: list[Cut] = []

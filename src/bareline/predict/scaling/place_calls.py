@@ -200,10 +200,7 @@ def _listed(numbers: Iterable[int]) -> str:
 def _by_role(
     call: PlaceCall, samples: Sequence[ProfiledCall]
 ) -> dict[bool, Sequence[ProfiledCall]]:
-    """Return the profiled calls of roots (key True) and of other ranks (key False).
-
-    If the call has no root, all its samples have the key False.
-    """
+    """Return the samples of ranks that are the root (key True) and of all other ranks (False)."""
     if not call.key.step.rooted:
         return {False: samples}
     by_role: dict[bool, list[ProfiledCall]] = {}

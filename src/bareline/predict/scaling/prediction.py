@@ -249,10 +249,7 @@ class _Growth:
         return resized(grown.trace, computing=self.law.at(grown.grid.ranks) / mean_s)
 
     def _band_s(self, trace: Trace, replayed: PeriodTime, grown: Grown) -> tuple[float, float]:
-        """Return the least and the greatest possible time of the period, in s.
-
-        They include the errors of computing time and sizes, and the time of unchecked calls.
-        """
+        """Return the least and the greatest time that the prediction's errors allow, in s."""
         period_s = replayed.period_s
         ends_s = [period_s]
         error = self.law.error or 0.0
