@@ -92,7 +92,7 @@ class Forecast(TypedDict):
 class StepState:
     """The state of a step; `run` is its run directory if there is a usable one.
 
-    - `measures`: whether launches are left to do.
+    - `measures`: whether the step still has to launch programs.
     - `words`: the reason for the state, for people.
     """
 
