@@ -158,7 +158,7 @@ class Scaled:
             raise UsageError(
                 f"the grid {grid} has {len(grid.sides)} dimensions, but the program's grid has "
                 f"{len(self.pattern.grid.sides)}",
-                hint=f"give --grid as many dimensions as the grid of the profile: {self.pattern.grid}",
+                hint=f"give as many dimensions as the grid of the profile: {self.pattern.grid}",
             )
 
     def _check_program(self, trace: Trace, *, exact: bool) -> None:
