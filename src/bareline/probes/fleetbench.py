@@ -65,7 +65,7 @@ def _names(given: list[str], hosts: list[str]) -> tuple[str, ...]:
 def node_of(point: MeasuredPoint, key: str, names: tuple[str, ...]) -> str:
     """Return the name of the node on which the rank of a point runs.
 
-    - `key`: the coordinate of the point that contains the rank.
+    - `key`: the name of the coordinate whose value is the rank.
 
     Raises ParseError: the job has no such rank.
     """

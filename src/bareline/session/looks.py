@@ -55,7 +55,10 @@ def look_lines(study: Study, looks: Sequence[PlannedLook]) -> list[str]:
 
 
 def answers_its_question(run: Run) -> bool:
-    """Whether every row of a run's question is decided: certain, equal, or without a value."""
+    """Whether all compared rows of a run's question are decided; false without such rows.
+
+    A row is undecided if its difference is open or only likely.
+    """
     from bareline.analysis.numbers.records import read_runs
     from bareline.analysis.words.comparison import Comparison
 

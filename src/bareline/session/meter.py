@@ -136,7 +136,10 @@ class Meter:
         return min(self._left_s(limit, names, name) for names, limit in limits)
 
     def _left_s(self, limit: float | None, names: set[str], running: str) -> float:
-        """Return the time in s of a trial on `running` until `names` reach a limit together."""
+        """Return how many seconds a trial on the platform `running` may take.
+
+        After this time, the platforms `names` together reach `limit`, in core hours.
+        """
         if limit is None:
             return float("inf")
         left = limit * HOUR_S - sum(self._used_s.get(name, 0.0) for name in names)
@@ -207,7 +210,7 @@ def outlook(
 def _core_hours(
     cores: int | None, seconds: Mapping[str, float], platforms: Iterable[str]
 ) -> float | None:
-    """Return the core hours of nodes during the trials of `platforms`; None if not known."""
+    """Return the core hours of `cores` cores in trials of `platforms`; None if unknown."""
     if cores is None or not seconds:
         return None
     return cores * sum(seconds.get(name, 0.0) for name in platforms) / HOUR_S

@@ -366,7 +366,7 @@ def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> Mapping[str
 
 
 def _see_programs(answers: Mapping[str, list[str]], prefix: str, programs: Sequence[str]) -> None:
-    """Refuse a source if a program is missing, or if all programs come from somewhere else."""
+    """Refuse a source if a program is missing, or if no program comes from this source."""
     had, has = (
         dict(line.split(" ", 1) for line in answers.get(key, ()) if " " in line)
         for key in ("had", "has")

@@ -166,7 +166,7 @@ def _beside(switch: SpeedChange, finished: Iterable[Record]) -> list[Record]:
 
 
 def _slowness(measured: Sequence[Record], probes: Mapping[str, Probe[Any]]) -> dict[int, float]:
-    """Return for each trial the logarithm of its slowdown, at the slowest fifth of its points."""
+    """Return by trial the logarithm of the slowdown that a fifth of its points exceed."""
     deviations: dict[int, list[float]] = defaultdict(list)
     for by_trial in _logarithms(measured, probes).values():
         if len(by_trial) < _LAUNCHES:

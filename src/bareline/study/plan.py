@@ -279,7 +279,7 @@ def cases_words(cases: Iterable[Case]) -> str:
 
 
 def unlike(study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> list[str]:
-    """Describe the layouts that are not comparable with the baseline's, and the remedy."""
+    """Describe each layout that cannot be compared with the baseline's layout, and the remedy."""
     if study.layouts != "equal":
         return []
     pairs = list(_layout_pairs(study, platforms, baseline))

@@ -19,7 +19,7 @@ _DECIMAL = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, 
 
 
 def _prefixed(unit: str) -> list[tuple[float, str]]:
-    """Return a unit with each decimal prefix, and its size."""
+    """Return the size and the name of a unit with each decimal prefix."""
     return [(size, f"{prefix}{unit}") for size, prefix in _DECIMAL]
 
 
