@@ -160,7 +160,7 @@ def decoded(data: bytes) -> str:
 
 
 def _without_bom(data: bytes) -> str:
-    """Return the name of the encoding of text without byte order mark.
+    """Return the name of the encoding of a text that has no byte order mark.
 
     UTF-16 has a zero in every second byte of ASCII text.
     """

@@ -259,10 +259,9 @@ def _tables(study: Study) -> dict[str, dict[str, Any]]:
 
 
 def _detail(obstacle: ClaimObstacle, study: Study, expected: Sequence[ExpectedRow]) -> str:
-    """Return the detail of an obstacle.
+    """Return a text that names the scale, roles or programs that an obstacle concerns.
 
-    It is the scale, the roles without a platform, the missing programs, or the detail of the first
-    row with this obstacle.
+    For any other obstacle, return the detail of the first expected row that has this obstacle.
     """
     if obstacle is ClaimObstacle.SCALE:
         return study.scale or ""

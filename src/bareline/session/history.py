@@ -111,7 +111,7 @@ class History:
         return self._cells[trial.case][trial.platform]
 
     def spent(self, record: Record) -> None:
-        """Add the duration of a launch, even of one that is repeated, to the time of its block."""
+        """Add the duration of a launch to the time of its block, even if the launch is repeated."""
         self._spent_s[record.trial.block] += record.duration_s
 
     @property
@@ -171,7 +171,7 @@ class History:
         return self._decided[key]
 
     def _answered_at(self, block: int) -> int | None:
-        """Return the planned look, up to `block`, that answered the question; None without one."""
+        """Return the look (interim analysis) up to `block` that answered the question, or None."""
         if self._answered is None:
             return None
         for look in (self._study.looks or [])[:-1]:

@@ -237,7 +237,7 @@ def _new_header(baseline: str) -> Header:
 
 
 class _LaunchesOfRun:
-    """The launches of a platform that a run already has, by case and hash of the output."""
+    """The launches that a run already contains for a platform, by case and output hash."""
 
     def __init__(self, run: Run, platform: str, records: Iterable[Record]) -> None:
         self._run = run

@@ -127,7 +127,7 @@ class LoadedSource:
 
     - `words`: for each variable that the source changes, the arguments of `env` that set or unset
       the variable.
-    - `facts`: the spec, hash and prefix of the source, by the names `spec`, `hash`, `prefix`.
+    - `facts`: the values of `spec`, `hash` and `prefix` of the source, by these names.
     """
 
     words: Mapping[str, Sequence[str]]

@@ -191,7 +191,7 @@ def make_plan(
 
 
 def _cells_of(block: int, choice: Choice, study: Study, seed: int) -> list[Cell]:
-    """Return the cells that are launched in a block, in their order."""
+    """Return the cells (a case on a platform) that are launched in a block, in their order."""
     return order_block(
         [cell for cell, planned in choice.cells.items() if block < planned.launches],
         seed=seed,

@@ -69,7 +69,7 @@ class Place:
 
     @property
     def series(self) -> tuple[str, str, str, int, int, int]:
-        """The fields that are constant along a curve over a parameter of the point."""
+        """The fields that all points of a curve have in common."""
         return (self.probe, self.metric, self.params, self.ranks, self.threads, self.nodes)
 
     @property

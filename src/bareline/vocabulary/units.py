@@ -70,7 +70,7 @@ def conversion(unit: str, into: str) -> float | None:
 
 
 def _measure(unit: str) -> tuple[str, float]:
-    """Return the dimension of a unit, and its size; the dimension of an unknown unit is empty."""
+    """Return the dimension of a unit ("" if unknown), and the size of the unit."""
     if unit in _DIMENSIONS:
         return _DIMENSIONS[unit]
     for length in (1, 2):
