@@ -80,9 +80,9 @@ class _Solution:
 
 
 def read(text: str, *, end: str = _END) -> Iterable[Reading]:
-    """Return the trials of the lines of results; a launch's lines of the same case are one trial.
+    """Return the trials of a launch, one for each case.
 
-    The values of this trial are medians.
+    The values of a trial are the medians over all lines of results of its case.
     """
     cases: dict[tuple[str, ...], list[_Result]] = {}
     for result in _results(text):

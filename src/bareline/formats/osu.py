@@ -137,7 +137,7 @@ class _Block:
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Return the trials of one launch: a table for each requested datatype."""
+    """Return the trials of one launch, one for the table of each requested datatype."""
     match = TITLE.search(text)
     if match is None and not _UNTITLED.search(text):
         raise ParseError("the output has no title line of an OSU benchmark")

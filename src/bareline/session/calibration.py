@@ -220,8 +220,8 @@ def _overheads(
 ) -> dict[str, list[list[float]]]:
     """Return by message size how long sender and receiver are busy, and when the message leaves.
 
-    The rate gives the time of the busier of the two processes. This is assumed to be the sender,
-    because writing to a socket or a queue is more work than finding the message there. The
+    The message rate gives the time of the busier of the two processes. This is assumed to be the
+    sender, because writing to a socket or a queue is more work than finding the message there. The
     receiver's work for a message that has arrived was measured separately. The two times together
     may exceed the one-way time: then a message is delivered before its sender has finished, and
     leaves earlier by this excess.

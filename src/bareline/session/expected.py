@@ -100,7 +100,7 @@ class _Side:
 def expected_rows(
     study: Study, platforms: Sequence[PlatformSpec], baseline: str, metrics: Collection[str]
 ) -> Iterator[ExpectedRow]:
-    """Yield the values of some metrics that a study would measure on platforms."""
+    """Yield the values of the metrics `metrics` that a study would measure on platforms."""
     everywhere = study.without_computing_on([])
     choice = choose(everywhere, platforms)
     types = load_platform_types()

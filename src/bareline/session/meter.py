@@ -92,20 +92,20 @@ class Meter:
     # Use -----------------------------------------------------------------------------------------
 
     def begin(self, name: str, cores: int, *, lent: bool) -> None:
-        """Begin to count a platform whose nodes have started.
+        """Begin to count the core hours of a platform whose nodes have started.
 
         - `lent`: whether the nodes are borrowed, so that idle nodes also use core hours.
         """
         self._nodes[name] = _Nodes(cores, self._clock(), lent)
 
     def end(self, name: str) -> None:
-        """Stop counting a platform whose nodes were returned."""
+        """Stop counting the core hours of a platform whose nodes were returned."""
         self.count()
         self._nodes.pop(name, None)
         self.write()
 
     def ran(self, name: str, seconds: float) -> None:
-        """Count a trial that took `seconds`."""
+        """Count the core hours of a trial that took `seconds`."""
         nodes = self._nodes.get(name)
         if nodes is not None and not nodes.lent:
             self._used_s[name] += nodes.cores * seconds
@@ -114,7 +114,7 @@ class Meter:
             self.write()
 
     def count(self) -> None:
-        """Count the borrowed nodes up to now."""
+        """Count the core hours of the borrowed nodes up to now."""
         now = self._clock()
         for name, nodes in self._nodes.items():
             if nodes.lent:

@@ -185,7 +185,7 @@ def parameter_name(name: str) -> str:
 
 
 def parameter_unit(name: str) -> str:
-    """Return the unit of a parameter by the end of its name; empty for sizes and bare numbers."""
+    """Return the unit at the end of a parameter's name; empty for sizes and bare numbers."""
     return next((unit for suffix, unit in _UNITS.items() if name.endswith(suffix)), "")
 
 
