@@ -89,11 +89,11 @@ class Answers:
 
     @property
     def better(self) -> tuple[StudyForm, ...]:
-        """The forms of the study that judge more claims than the run."""
+        """The other ways to run the study that judge more claims than the run."""
         return tuple(form for form in self.forms if form.claims > self.claims)
 
     def lines(self, source: str) -> Iterator[str]:
-        """Yield lines for people: judged claims, lost claims, and forms that judge more.
+        """Yield lines for people: judged claims, lost claims, and ways to judge more claims.
 
         - `source`: the names of the publications.
         """
@@ -131,7 +131,7 @@ class Foresight:
     earlier: Earlier = field(default_factory=earlier_runs)
 
     def answers(self, study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> Answers:
-        """Return how many claims a run judges, how many each obstacle prevents, and other forms.
+        """Return the numbers of judged and of lost claims, and other ways to run the study.
 
         - `study`: the study `whole` after its roles got platforms, at full size or at a scale.
         """

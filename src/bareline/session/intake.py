@@ -291,7 +291,7 @@ class _Additions:
         self.lost: list[str] = []
 
     def add(self, read_trial: FoundTrial) -> Imported:
-        """Add a trial, unless the run already has its launch, and return its row."""
+        """Add a trial, unless the run already contains its launch; return a row about the trial."""
         case = read_trial.imported.case(self._options.ranks)
         launch = text_hash(read_trial.launch)
         identity = identity_of(read_trial.importer, read_trial.launch)
