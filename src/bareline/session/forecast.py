@@ -92,7 +92,7 @@ class Forecast(TypedDict):
 class StepState:
     """The state of a step.
 
-    - `run`: the run directory of the step if it has a usable one.
+    - `run`: the run of the step that can be used or continued; None without such a run.
     - `measures`: whether some launches of the step have not been made yet.
     - `words`: the reason for the state, as a text for people.
     """
@@ -104,7 +104,7 @@ class StepState:
 
 @dataclass(frozen=True)
 class ForecastStep:
-    """One run of a forecast: a study on platforms, in a run directory with a name made from both.
+    """One run of a forecast: a study on some platforms. The name of the run comes from both.
 
     - `profiled`: whether the run launches the program under the profiler.
     """
