@@ -75,7 +75,7 @@ point = cell
         (
             said(point(1.2, 1.1, 1.3, Verdict.SLOWER, label="8 B"),
                  point(2.0, 1.9, 2.2, Verdict.SLOWER, label="64 B", base=2e-6)),
-            "p is between 1.20 and 2.00 times slower on b (most at 64 B: 2.00 [1.90, 2.20], a 2.00 µs)",
+            "p is between 1.20 and 2.00 times slower on b (largest at 64 B: 2.00 [1.90, 2.20], a 2.00 µs)",
         ),
         (
             said(point(1.3, 1.2, 1.4, Verdict.SLOWER, label="x"), point(1.0, 0.99, 1.01, Verdict.EQUIVALENT, label="y")),

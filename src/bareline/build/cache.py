@@ -90,7 +90,7 @@ def toolchains(folder: Path) -> set[str]:
 def locked(folder: Path, toolchain: str) -> Iterator[int]:
     """Keep the lock for builds of a toolchain during the context, and yield its open file.
 
-    Raises StoreError: the file system has no locks, and leases are not allowed.
+    Raises StoreError: the file system has no locks, and lock files (leases) are not allowed.
     """
     path = folder / f"{toolchain}.lock"
     with file_lock(path, "another process that builds the native programs") as descriptor:

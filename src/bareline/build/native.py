@@ -50,9 +50,8 @@ def ensure_native(mpi: MpiCompiler | None, cache: Path) -> Path:
 def build_native(mpi: MpiCompiler | None, cache: Path, *, force: bool = False) -> NativeBuild:
     """Return a build of the native programs, from the cache or newly built.
 
-    If a build program such as a compiler is missing, a complete build that another machine or node
-    made for the same library is used. Its name in the cache differs, because names also depend on
-    the compiler.
+    If a build program such as a compiler is missing here, return instead a complete build in the
+    cache that another machine or node made for the same library, with whatever compiler.
 
     - `mpi`: the MPI library to build for; None builds only programs without MPI.
     - `force`: whether to build even if the cache has the build.
@@ -325,7 +324,7 @@ def load_library() -> ctypes.CDLL:
 
 
 def _built() -> Path | None:
-    """Return the last used build of the present sources, for any MPI library; None without one."""
+    """Return the last used build of the present sources, for any MPI library, or None."""
     for build in build_cache.finished(cache_folder() / "native"):
         if build.name.endswith(f"-{_key()}") and (build / _REPLAY).exists():
             build_cache.use(build)

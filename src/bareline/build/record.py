@@ -24,7 +24,7 @@ _LARGEST_BYTES = 1 << 22
 
 
 class Built(TypedDict):
-    """``build``: native programs of a toolchain."""
+    """A row of ``build``: the native programs that were built with a toolchain."""
 
     platform: NotRequired[str]
     toolchain: str
@@ -152,7 +152,7 @@ def _of_machines(folder: Path, sources: str) -> Iterator[NativeBuild]:
 
 
 def _of_nodes(cache: Path, sources: str) -> Iterator[NativeBuild]:
-    """Yield the complete builds that the script ``builder`` made, the latest first."""
+    """Yield the complete builds that nodes made in a shared cache, the latest first."""
     marks = [path for path in cache.glob(f"native-{sources}-*/seconds") if path.is_file()]
     for mark in sorted(marks, key=lambda path: path.stat().st_mtime, reverse=True):
         target = mark.parent

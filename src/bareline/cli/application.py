@@ -63,7 +63,7 @@ def profile(
         option(
             "--wait",
             "S",
-            "Longest wait for a rank in s (default: 20; at the end 600).",
+            "Seconds to wait for a rank (default: 20; at its end 600).",
             min=1,
             max=1000000,
         ),
@@ -115,7 +115,7 @@ class PredictOptions:
         list[Path] | None,
         argument(
             "PROFILE...",
-            "A profile with its trace, or an application of --from. --ranks: several profiles.",
+            "A profile with a trace, or an application of --from; several with --ranks.",
         ),
     ] = None
     source: Annotated[
@@ -148,7 +148,7 @@ class PredictOptions:
         option(
             "--calibrate",
             "RUN",
-            "Run with the program on one rank on both platforms: it gives the ratio of computing.",
+            "Compare computing by this run of the program on one rank on both platforms.",
             parser=run_path,
         ),
     ] = None
@@ -184,7 +184,7 @@ class PredictOptions:
         option(
             "--unchecked",
             "SHARE",
-            "With --ranks: largest share of calls and bytes without a check.",
+            "With --ranks: refuse if a larger share of calls and bytes cannot be checked.",
             min=0,
             max=1,
         ),
@@ -213,7 +213,7 @@ class PredictOptions:
         option(
             "--max-queued",
             "SHARE",
-            "With --validate: largest share of time without a core that a launch may have.",
+            "With --validate: leave out launches that waited longer for a core, as a share.",
             min=0,
             max=1,
         ),
@@ -323,7 +323,7 @@ def _targets(options: PredictOptions) -> Iterator[list[Target]]:
     from bareline.session.simulation import simulated
 
     if options.to is None:
-        hint = "add --to P, a simulated one or one measured in --from RUN"
+        hint = "add --to P: a simulated platform, or a platform that the run of --from measured"
         raise UsageError("no platform is given for the prediction", hint=hint)
     names = options.to.split(",")
     per_node = options.per_node

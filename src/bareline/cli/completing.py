@@ -15,7 +15,7 @@ VARIABLE = "_BARELINE_COMPLETE"
 def _offering(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
     """Return a function that completes the beginning of a name.
 
-    It returns an empty list if the names cannot be read.
+    The returned function completes nothing if `names` fails.
     """
 
     @wraps(names)

@@ -124,7 +124,7 @@ def reparse(
     run = Run.open(path)
     if only is not None and only not in run.header.probes:
         hint = f"it contains: {', '.join(run.header.probes)}"
-        raise UsageError(f"contains no trials of '{only}'", where=str(path), hint=hint)
+        raise UsageError(f"the run contains no trials of '{only}'", where=str(path), hint=hint)
     if only is not None and study is not None:
         raise UsageError("--only and --study cannot be used together", hint="leave --only out")
     correction = None if study is None else read_correction(run, study)

@@ -243,7 +243,7 @@ class RunOptions:
         bool, flag("--anyway", "Run even if fewer than two roles of the study can be measured.")
     ] = False
     yes: Annotated[
-        bool, flag("--yes", "Run even if less than a third of the paper's claims can be judged.")
+        bool, flag("--yes", "Repeat a paper even if less than a third of its claims can be judged.")
     ] = False
     max_core_hours: MaxCoreHoursOption = None
     not_between: NotBetweenOption = None
@@ -254,7 +254,7 @@ class RunOptions:
     as_json: JsonOption = False
 
     def for_the_job(self) -> list[str]:
-        """Return the options that make `continue` measure in a batch job as `run` would."""
+        """Return the options of `run` that a batch job passes on to `continue`."""
         words = [] if seconds(self.wait_quiet) is None else [f"--wait-quiet={self.wait_quiet}"]
         words += ["--quiet"] if self.quiet else []
         return [*words, "--stop-on-failure"] if self.stop_on_failure else words

@@ -65,7 +65,7 @@ def print_error(text: str) -> None:
 
 
 def complain_of_end(error: BarelineError, *, as_json: bool) -> None:
-    """Print the error that ends a command on stderr, with the next step, as text or as JSON."""
+    """Print on stderr the error that ends a command, with the next step, as text or as JSON."""
     if not as_json:
         code = _code_of(error) if _with_codes.get() else None
         _print_message(str(error), code)
@@ -154,7 +154,10 @@ def _some(head: str, lines: Sequence[str]) -> Iterator[str]:
 
 @contextmanager
 def printing_measures() -> Iterator[None]:
-    """If the context raises `LadderGaps`, print the benchmarks to measure, and raise it again."""
+    """If the code in the context raises `LadderGaps`, print the benchmarks to measure.
+
+    `LadderGaps` means that a prediction lacks measurements. It is raised again.
+    """
     from bareline.predict.curves.platform_curves import LadderGaps
 
     try:

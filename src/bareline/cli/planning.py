@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def limits_of(max_core_hours: float | None, not_between: str | None) -> Limits:
-    """Return the limits of the command line.
+    """Return the limits that the options ``--max-core-hours`` and ``--not-between`` set.
 
-    Raises UsageError: the hours are not valid.
+    Raises UsageError: the hours in `not_between` are not valid.
     """
     from bareline.vocabulary.limits import Limits, parse_hours
 

@@ -52,7 +52,7 @@ _PARTS = (
 
 
 def namespaces() -> Iterable[HostCheck]:
-    """Check that namespaces can be made, and links with a limited rate inside them."""
+    """Check that network namespaces can be made, and that links in them can have a limited rate."""
     privilege = find_privilege()
     root = privilege is Privilege.ROOT
     spoken = "root" if root else "an ordinary user, in a user namespace"
@@ -106,7 +106,7 @@ def kvm() -> Iterable[HostCheck]:
     yield judged(
         "KVM",
         not problem,
-        f"only emulated guests, which are slow and do not measure computing ({problem})",
+        f"only emulated guests, which are slow and of no use for compute benchmarks ({problem})",
         behind + (seen if verdict else " answers; the first run boots a guest to be sure"),
         _kvm_hint(module),
     )
@@ -196,7 +196,7 @@ _FILE_SYSTEMS: tuple[FileSystem, ...] = (
 
 
 def file_systems() -> Iterable[HostCheck]:
-    """Check for each file system that hosts in namespaces can mount it from each other."""
+    """Check for each kind of file system whether hosts in namespaces can mount it."""
     for chosen in _FILE_SYSTEMS:
         try:
             check_here(chosen, root=os.geteuid() == 0, user_namespace=True, network=True)

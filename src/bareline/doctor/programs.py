@@ -113,7 +113,7 @@ def simulation() -> Iterable[HostCheck]:
 
 
 def pages() -> Iterable[HostCheck]:
-    """Check for the browser that tests of the report page use; readers do not need it."""
+    """Check for the browser that writes PDF reports and with which report pages are tested."""
     path = find_browser()
     yield judged(
         "Chromium",

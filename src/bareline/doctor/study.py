@@ -28,7 +28,8 @@ def needs(
 ) -> Iterator[HostCheck]:
     """Check the platforms and the programs of a study.
 
-    - `named`: the name of each platform, by its role or, for a study without roles, by name.
+    - `named`: the names of the platforms. The key is the role of a platform; in a study without
+      roles it is the name again.
     """
     wrong: dict[str, PlatformError] = {}
     defined = load_platforms(platforms, wrong)

@@ -93,7 +93,7 @@ def _turbo(files: Mapping[str, str]) -> bool | None:
 
 
 def _switch(text: str | None) -> bool | None:
-    """Return whether a switch of the kernel, such as "0" or "1", is on; None for a missing text."""
+    """Return whether the text of a kernel's switch ("0", "1" ...) means on; None without a text."""
     return {"0": False, "1": True}.get(text or "")
 
 
@@ -143,7 +143,7 @@ def _package_of_cores(sections: Sections) -> set[tuple[str, str]]:
 
 
 def _allowed(sections: Sections) -> Found:
-    """Return the numbers of processors to which an affinity mask or a quota limits programs."""
+    """Return how many processors programs may use by the affinity mask, and by the quota."""
     facts: Found = {}
     for line in sections.get("allowed", "").splitlines():
         match line.split():
@@ -206,10 +206,9 @@ def _instruction_sets(first: Mapping[str, str], vector_length: str | None) -> Fo
 def _emulated(detected: str, model: str, first: Mapping[str, str]) -> bool | None:
     """Return whether the processor is emulated; None on machines that do not show it.
 
-    QEMU's translator has its name in the model name of its processor, and systemd-detect-virt finds
-    the name through CPUID. systemd-detect-virt also prints "qemu" for a KVM guest that hides its
-    hypervisor, but the processor of such a guest does not show the flag ``hypervisor``, which an
-    emulated processor shows.
+    The model name of a processor that QEMU emulates contains "TCG", or systemd-detect-virt prints
+    "qemu". systemd-detect-virt also prints "qemu" for a KVM guest that hides its hypervisor. Such
+    a guest lacks the processor flag ``hypervisor``, which an emulated processor has.
     """
     flags = first.get("flags", "").split()
     if "TCG" in model or (detected == "qemu" and "hypervisor" in flags):

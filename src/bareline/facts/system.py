@@ -203,7 +203,10 @@ def _first_group(pattern: str, text: str) -> str | None:
 
 
 def compiler_version(text: str) -> str | None:
-    """Return a compiler's version from the output of ``--version``, without a package's version."""
+    """Return a compiler's version from the output of ``--version``.
+
+    The version of the distribution's package, in parentheses, is ignored.
+    """
     lines = [line for line in text.splitlines() if line.strip()][:2]
     versions = (version(re.sub(r"\([^)]*\)", " ", line)) for line in lines)
     return next(filter(None, versions), None)

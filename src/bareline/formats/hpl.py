@@ -193,7 +193,7 @@ def _check_asked(n: int, nb: int, grid: tuple[int, int], text: str, where: str) 
             raise ParseError(f"the parameter {name} is missing above the results")
         if value not in values:
             raise ParseError(
-                f"{where}: {name} = {value} is not a requested value, so that a column is "
+                f"{where}: {name} = {value} is not one of the requested values; a column is "
                 "probably shifted"
             )
 

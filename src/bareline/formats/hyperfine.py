@@ -102,8 +102,8 @@ def _checked(content: Mapping[str, Any]) -> _Result:
         listed = getattr(result, name)
         if listed and len(listed) != len(result.times):
             raise ParseError(
-                f"'{result.command}': '{name}' has {len(listed)} values for {len(result.times)}"
-                " times"
+                f"'{result.command}': '{name}' has {len(listed)} values, but 'times' has "
+                f"{len(result.times)}"
             )
     if result.run is None:
         times = result.times

@@ -131,7 +131,7 @@ def _options_of(test: str) -> dict[str, str]:
 def _case(options: Mapping[str, str], command: Sequence[str]) -> tuple[dict[str, Scalar], int]:
     missing = [name for name in _NEEDED if name not in options]
     if missing:
-        raise ParseError(f"the option '{missing[0]}' is missing")
+        raise ParseError(f"IOR's list of options lacks '{missing[0]}'")
     given = {name: _setting(name, value) for name, value in options.items()}
     del given["tasks"]
     params = {key: value for key, value in _SETTINGS.case(given).items() if value != ""}
@@ -198,14 +198,14 @@ def _samples(
     repetitions = _whole(options["repetitions"], "repetitions")
     if [row.get("iter") for row in rows] != list(map(str, range(repetitions))):
         raise ParseError(
-            "the results do not have one row of '{way}' for each of the {repetitions} repetitions"
+            f"the results do not have one row of '{way}' for each of the {repetitions} repetitions"
         )
     bandwidths = _bandwidths(rows, options, text)
     rates = [bandwidth.value for bandwidth in bandwidths]
     off = max(bandwidth.off for bandwidth in bandwidths)
     expected = (max(rates), min(rates), fmean(rates))
     if not any(_is_summary(summary, expected, off) for summary in summaries):
-        raise ParseError("the summary of '{way}' does not match the results")
+        raise ParseError(f"the summary of '{way}' does not match the results")
     yield Sample("bandwidth", median(rates) * _MIB)
     yield Sample("bandwidth_min", min(rates) * _MIB)
     yield Sample("bandwidth_max", max(rates) * _MIB)

@@ -164,8 +164,8 @@ def read(text: str) -> Transfer:
     if _is_receivers(test):
         rate_bps = end.sum_received.check("sum_received")
         raise ParseError(
-            f"the output of the server (iperf3 -s), which received {rate_bps:.4g} bit/s and does "
-            "not report the sent rate; import the client's output"
+            f"this is the output of the server (iperf3 -s): it contains the received rate "
+            f"({rate_bps:.4g} bit/s), but not the sent rate; import the client's output"
         )
     end.sum_sent.check("sum_sent")
     rate_bps = end.sum_received.check("sum_received")
@@ -246,12 +246,12 @@ def _stream_rates(end: _End, requested: _Asked, *, udp: bool) -> tuple[float, ..
     else:
         sent = [_there(stream.sender, "sender") for stream in end.streams]
     if sum(part.bytes for part in sent) != end.sum_sent.bytes:
-        raise ParseError("the streams' bytes do not add up to their sum")
+        raise ParseError("the bytes of the streams do not add up to the bytes in 'sum_sent'")
     if udp:
         return ()
     received = [_there(stream.receiver, "receiver") for stream in end.streams]
     if sum(part.bytes for part in received) != end.sum_received.bytes:
-        raise ParseError("the streams' received bytes do not add up to their sum")
+        raise ParseError("the bytes of the streams do not add up to the bytes in 'sum_received'")
     return tuple(part.check("a stream's receiver") for part in received)
 
 

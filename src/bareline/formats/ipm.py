@@ -222,7 +222,9 @@ def _figures(name: str, texts: Sequence[str], ranks: int) -> _Figures:
     if not row.least - _OFF <= row.mean <= row.most + _OFF:
         raise ParseError(f"{name}: the mean is not between min and max")
     if abs(row.total - ranks * row.mean) > _OFF * (ranks + 1):
-        raise ParseError(f"{name}: the total is not the mean of a rank times the {ranks} ranks")
+        raise ParseError(
+            f"{name}: the total is not the mean multiplied by the number of ranks ({ranks})"
+        )
     return row
 
 

@@ -305,7 +305,10 @@ def _check_sum(site: _Site, ranks: Sequence[_Site]) -> None:
         raise ParseError(f"the call site {site.number} has calls of two functions")
     count = sum(row.count for row in ranks)
     if count > site.count:
-        raise ParseError(f"the call site {site.number} has fewer calls than its ranks in total")
+        raise ParseError(
+            f"the call site {site.number} has {site.count} calls, but its ranks made {count} calls "
+            "in total"
+        )
     if count < site.count:
         return
     of_ranks = _sum(row.total_ms for row in ranks)

@@ -108,7 +108,7 @@ def read_summary(text: str) -> NpbSummary:
     titles = list(_COMPLETED.finditer(text))
     if not titles:
         death = death_in(text)
-        died = f": the job died: '{death.words}'" if death else ""
+        died = f"; the job died: '{death.words}'" if death else ""
         reason = "the output has no summary: the program did not end"
         raise ParseError(reason + died)
     if len(titles) > 1:
@@ -177,7 +177,7 @@ def _reading(text: str, summary: NpbSummary) -> Reading:
         raise ParseError(f"the Mop/s of {benchmark} are not operations per second")
     problem_class = summary.field("Class")
     if not _CLASS.fullmatch(problem_class):
-        raise ParseError(f"the class '{problem_class[:40]}' is not one of NPB")
+        raise ParseError(f"'{problem_class[:40]}' is not a problem class of NPB")
     started = summary.count("Total processes")
     ranks = summary.count(*_ACTIVE) or started
     threads = summary.count("Total threads", "Threads")

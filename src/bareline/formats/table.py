@@ -277,7 +277,7 @@ def _without_repeated_sizes(
             left_out.append(table.omission(sizes.index(size), reason))
     places = [position for position, size in enumerate(sizes) if counts[size] == 1]
     if 2 * len(places) <= len(sizes):
-        raise ParseError("most sizes appear twice: rows of several tables")
+        raise ParseError("most sizes appear twice: rows of several tables are mixed")
     return table.only(places)
 
 

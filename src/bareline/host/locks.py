@@ -47,6 +47,8 @@ def try_lock(
 ) -> Iterator[bool]:
     """Keep the lock of an open file during the context; yield False if another process has it.
 
+    On a file system without locks, a file (lease) next to `path` replaces the lock, if allowed.
+
     - `waiting`: a description of the awaited process, for the warning after some seconds.
 
     Raises StoreError: the file system has no locks and no lease is allowed, or a lease names no
@@ -89,7 +91,7 @@ def file_lock(path: Path, waiting: str = "") -> Iterator[int]:
 
 
 def is_locked(descriptor: int, path: Path) -> bool:
-    """Return whether any process has the lock or the lease of an open file."""
+    """Return whether any process has the lock of an open file, or the lease that replaces it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -167,7 +169,7 @@ def _lock(descriptor: int, path: Path, *, wait: bool, waiting: str) -> bool:
 
 
 class _Lease:
-    """A lease that this process owns or tries to get."""
+    """A lease (a file that replaces a lock) that this process owns or tries to get."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -256,7 +258,7 @@ def _text_of(lease: Path) -> str:
 
 
 def _aside(lease: Path) -> Path:
-    """Return the path of a private file whose name has the mark of this process."""
+    """Return a path for a private file next to a lease; the name identifies this process."""
     return lease.with_name(f".{lease.name}.{owner_mark()}.{os.urandom(8).hex()}")
 
 
@@ -303,7 +305,10 @@ def _remove_dead(lease: Path, text: str) -> None:
 
 
 def _base(lease: Path) -> str:
-    """Return the name of the locked file, from the path of a lease or of a taker's second lease."""
+    """Return the name of the locked file.
+
+    - `lease`: the path of the file's lease, or of the second lease of the process that removes it.
+    """
     return lease.name.removeprefix(".").rpartition(".lease")[0]
 
 

@@ -63,7 +63,7 @@ def _exists(pid: int) -> bool:
 
 
 def _host() -> str:
-    """Return a short hash that identifies this host, or a container on it by its PID namespace."""
+    """Return a short hash of the host's name and of the PID namespace, which a container has."""
     try:
         numbers = str(Path("/proc/self/ns/pid").readlink())
     except OSError:

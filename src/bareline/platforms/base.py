@@ -132,13 +132,13 @@ class Platform(ABC, Generic[O_co]):
     - `type_name`: name of the type in platform files.
     - `summary`: one line for ``bareline platforms``.
     - `options`: the checked options of the platform.
-    - `boots`: the nodes are created at each acquisition of the platform.
+    - `boots`: whether the nodes are created at each acquisition of the platform.
     - `cases_per_turn`: the number of cases that run on the platform before another platform has its
       turn. The number is above 1 if a change of platform takes seconds.
-    - `exact`: a trial gives the same values whenever it is repeated, so each case runs once.
-    - `borrows`: a batch system or a cloud chooses the nodes, so node names are not compared
-      between the sessions of a run.
-    - `here`: trials run on this machine, whose other programs disturb the trials.
+    - `exact`: whether a repeated trial gives the same values. If so, each case runs only once.
+    - `borrows`: whether a batch system or a cloud chooses the nodes. If so, node names are not
+      compared between the sessions of a run.
+    - `here`: whether trials run on this machine, whose other programs disturb the trials.
     """
 
     type_name: ClassVar[str]
@@ -181,9 +181,10 @@ class Platform(ABC, Generic[O_co]):
 
     @contextmanager
     def starting(self, layout: Layout) -> Iterator[None]:
-        """Check that the platform has enough nodes and can be acquired, then enter the context.
+        """Check that the platform has enough nodes and can be acquired.
 
-        The name of the platform is added to an error that is raised inside the context.
+        The caller acquires the platform inside the context. The name of the platform is added to an
+        error that is raised there.
         """
         nodes = self.spec.options.node_count
         try:
@@ -226,7 +227,7 @@ class Platform(ABC, Generic[O_co]):
         Raises UsageError: the platform's nodes are not virtual machines.
         """
         raise UsageError(
-            f"'{spec.name}' is of type '{spec.type}', only virtual machines have a definition",
+            f"'{spec.name}' is of type '{spec.type}', but only virtual machines have a definition",
             hint=f"`bareline platforms show {spec.name}` shows its options",
         )
 

@@ -57,7 +57,7 @@ def _words(command: list[str]) -> list[str]:
 
 
 class _Common(Terms):
-    """The keys of a table of any type, in addition to the type's options."""
+    """The keys that every platform's table may have, in addition to the options of its type."""
 
     title: str = ""
     #: Nodes of the largest machines have fewer.

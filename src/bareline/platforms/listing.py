@@ -18,7 +18,7 @@ from bareline.vocabulary.rows import open_row, row_of
 
 
 class PlatformListed(TypedDict):
-    """``platforms``: a platform, and whether it can be used here."""
+    """A row of ``platforms``: a platform, and whether it can be used here."""
 
     platform: str
     type: str
@@ -33,14 +33,14 @@ class PlatformListed(TypedDict):
 
 @open_row
 class PlatformShown(TypedDict):
-    """``platforms show``: a platform as it is configured; its options are further columns."""
+    """A row of ``platforms show``: a configured platform; its options are further columns."""
 
     name: str
     type: str
 
 
 class Removed(TypedDict):
-    """``platforms clean``: the leftovers that were removed."""
+    """A row of ``platforms clean``: a leftover that was removed."""
 
     removed: str
 

@@ -21,7 +21,7 @@ from bareline.vocabulary.platform import Options
 class NullOptions(Options):
     """Options of a null platform, whose times are drawn from a known distribution.
 
-    - `factor`: number by which every planted time is multiplied; 2 makes the platform twice as
+    - `factor`: number by which every drawn time is multiplied; 2 makes the platform twice as
       slow.
     - `seed`: seed of the random times.
     - `nodes`: number of simulated nodes.
@@ -60,7 +60,7 @@ def draw(shape: str, spread: float, generator: np.random.Generator, n: int) -> A
 
 
 class NullAllocation(Allocation):
-    """Null nodes, which answer each command of the null probe with planted times."""
+    """Simulated nodes, which answer each command of the null probe with randomly drawn times."""
 
     def __init__(self, options: NullOptions, name: str) -> None:
         self._options = options
@@ -69,7 +69,7 @@ class NullAllocation(Allocation):
         self._boot = float(draw("lognormal", spread, self._generator("boot"), 1)[0])
 
     def _generator(self, purpose: object) -> np.random.Generator:
-        """Return the random generator for a trial's number, or for the name of another draw."""
+        """Return the random generator for a purpose: a trial's number, or a name such as "boot"."""
         key = f"{self._name}:{self._options.seed}:{purpose}"
         digest = hashlib.sha256(key.encode()).digest()
         return np.random.default_rng(int.from_bytes(digest[:8], "big"))
@@ -106,7 +106,7 @@ class NullAllocation(Allocation):
 
 
 class NullPlatform(Platform[NullOptions]):
-    """The platform type with planted distributions, for tests of bareline itself."""
+    """The platform type whose times come from known distributions, for tests of bareline."""
 
     type_name = "null"
     summary = "planted distributions, to test bareline itself"

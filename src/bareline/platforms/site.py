@@ -28,7 +28,7 @@ LAUNCHERS = {"srun": "srun", "mpirun": "mpirun", "mpiexec": "mpirun"}
 
 
 class FromReframe(TypedDict):
-    """``platforms from-...``: tables of a platform file, and notes about omitted parts."""
+    """The output of ``platforms from-...``: tables of a platform file, notes on omitted parts."""
 
     platform: dict[str, dict[str, Any]]
     notes: dict[str, list[str]]

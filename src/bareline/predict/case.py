@@ -117,8 +117,8 @@ class PredictionCase:
         """The half-width, in ln(time), of single launches of the application, or of the curves.
 
         The larger half-width is used, because the base may have one speed and the other platform
-        two. If the application has too few launches, the half-width of the launches of other
-        programs replaces its half-width.
+        two. If the application has too few launches, the half-width of other programs' launches is
+        used for the application.
         """
         repeats = UNREPEATED if self.repeats is None else self.repeats
         return max(self.speeds, repeats)

@@ -21,8 +21,9 @@ class CallChange(TypedDict):
 
     - `rate`: calls of a rank per second of the profiled program.
     - `base_s`, `time_s`: time of one call on the base and on the other platform.
-    - `adds`: the most that the calls add to the program's time, as a share: `rate` times the
-      difference. Calls that overlap add less, which only a replay shows.
+    - `adds`: an upper limit of the time that the calls add, as a share of the program's time. It is
+      `rate` times the difference of `time_s` and `base_s`. Calls that overlap add less, but only a
+      replay shows how much.
     """
 
     probe: str

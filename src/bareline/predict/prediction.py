@@ -105,7 +105,7 @@ class _Choice:
     reason: str = ""
 
     def lacks_of(self, base: ReferenceRun) -> tuple[CallLack, ...]:
-        """Return the time that the replay on the base lacks, by calls; empty without a replay."""
+        """Return the replay's error on the base, by function and size; empty without a replay."""
         return () if self.reproduced is None else base.lacks
 
 
@@ -192,8 +192,8 @@ def _hides_latency(case: PredictionCase, time_s: float) -> bool:
 def point(case: PredictionCase, model: Model = "auto") -> tuple[float, float]:
     """Return the time on the base and the predicted time, without an interval.
 
-    Raises AnalysisError: in the cases of `predict`, or if only bounds of the factor of computing
-    are known.
+    Raises AnalysisError: for the same reasons as `predict`, or because only bounds of the factor of
+    computing time are known.
     """
     _check(case)
     if case.compute.value is None:
@@ -258,7 +258,7 @@ _BLIND = "without a trace, codes that pass work on in a pipeline may be off by h
 def _remarks(case: PredictionCase, choice: _Choice) -> Iterator[str]:
     """Yield circumstances that make predictions less accurate.
 
-    The measured model errors already include their effect.
+    The measured model errors already include the effect of these circumstances.
     """
     if choice.reason:
         yield choice.reason

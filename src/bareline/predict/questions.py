@@ -124,7 +124,7 @@ def find_trace(path: Path, profile: Profile) -> Trace | None:
     if file != usual:
         return None
     raise AnalysisError(
-        f"is not the trace of {path.name}: it began at another time",
+        f"the file is not the trace of {path.name}: the traced launch began at another time",
         where=str(file),
         hint="profile with --trace again, or move the trace away for --model delta",
     )

@@ -187,7 +187,7 @@ class _MeasuredTimes:
     def resampled(
         self, compare: Callable[[_Array, _Array], _Array], rng: np.random.Generator
     ) -> _Array:
-        """Return `compare` of medians of randomly drawn launches (drawn by block if paired)."""
+        """Return results of `compare` for medians of random launches (random blocks if paired)."""
         if self.paired:
             return _medians(compare(self.b, self.a), rng)
         return compare(_medians(self.b, rng), _medians(self.a, rng))
@@ -259,7 +259,7 @@ def _differing(a: Costs, b: Costs) -> list[Input]:
 def shapley(
     inputs: Sequence[Input], worth: Callable[[frozenset[Input]], float]
 ) -> dict[Input, float]:
-    """Return each input's change of `worth`, averaged over all orders of swapping."""
+    """Return how much each input changes `worth`, averaged over all orders of swapping inputs."""
     count = len(inputs)
     sizes = range(count + 1)
     subsets = itertools.chain.from_iterable(itertools.combinations(inputs, n) for n in sizes)
@@ -279,7 +279,7 @@ def shapley(
 def _spreads(
     case: PredictionCase, inputs: Sequence[Input], rng: np.random.Generator
 ) -> dict[Input, float]:
-    """Return half-widths of the shares over random draws, by the fast difference model."""
+    """Return half-widths of the shares, from random draws of curves in the difference model."""
     low = math.log(case.compute.lo)
     high = math.log(case.compute.hi)
     # The bounds are the ends of the middle `LEVEL` of a normal distribution.
@@ -350,7 +350,7 @@ def explain_application(
 
 @dataclass(frozen=True, slots=True)
 class _Control:
-    """A program on one node of each platform: the comparison in words, and the factor."""
+    """A program on one node of each platform: a text, and the factor of computing time."""
 
     words: str
     factor: ComputeFactor | None = None
@@ -359,7 +359,7 @@ class _Control:
 def _control(
     by_name: Mapping[str, dict[str, Application]], a: Application, b: Application
 ) -> _Control:
-    """Return the comparison on one node of each platform, or words that it was not measured."""
+    """Return the comparison on one node of each platform, or the text that none was measured."""
     for name, by_platform in by_name.items():
         on_a = by_platform.get(a.platform)
         on_b = by_platform.get(b.platform)

@@ -116,7 +116,9 @@ class Kernel(Probe[Any]):
                 f"{iterations}"
             )
         if not iterations and "iterations" in unverified:
-            raise ParseError(f"{unverified}, but all were asked for")
+            raise ParseError(
+                f"the result is not verified ({unverified}), but all iterations were requested"
+            )
         if not unverified:
             _check_verification(point)
         time = point.positive("time_s")

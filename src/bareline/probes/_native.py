@@ -255,7 +255,7 @@ def positive(value: float, name: str, point: MeasuredPoint) -> float:
     """
     if value <= 0:
         raise ParseError(
-            f"the point {dict(point.coordinates)} has {name} = {value}, but must have more than 0"
+            f"the point {dict(point.coordinates)} has {name} = {value}, which must be above 0"
         )
     return value
 

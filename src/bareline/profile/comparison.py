@@ -140,7 +140,7 @@ def compare_profiles(before: Profile, after: Profile) -> ProfileComparison:
 
 
 def _sending_pairs(profile: Profile) -> set[tuple[int, int]]:
-    """Return the pairs (sender, receiver) of cells that exchange messages."""
+    """Return the pairs (sender, receiver) of cells (neighbouring ranks) that exchange messages."""
     return set(profile.send_table.select("from", "to").iter_rows())
 
 
@@ -180,7 +180,7 @@ def _mean_times(profile: Profile) -> dict[str, float]:
 
 
 def _calls(before: Profile, after: Profile, keys: list[str]) -> tuple[CallPair, ...]:
-    """Return the pairs of sums of calls with equal `keys`, the largest change first."""
+    """Return for each value of `keys` its calls in both profiles, the largest change first."""
     sums_before = _call_sums(before, keys)
     sums_after = _call_sums(after, keys)
     both = sums_before.join(sums_after, on=keys, how="full", coalesce=True, suffix="_after")
@@ -217,7 +217,7 @@ def _call_sums(profile: Profile, keys: list[str]) -> pl.DataFrame:
 
 
 def _sites(before: Profile, after: Profile) -> tuple[SitePair, ...]:
-    """Return the pairs of call sites with equal call and place, the largest change first."""
+    """Return both profiles' call sites, paired by function and source; largest change first."""
     sites_before = _sites_by_place(before)
     sites_after = _sites_by_place(after)
     pairs = []

@@ -195,7 +195,7 @@ def _check_closed(trace: Trace) -> None:
 
 
 def _check_requests(trace: Trace, stream: CallStream) -> None:
-    """Refuse a rank that completes an earlier request, or sends to or receives from any rank."""
+    """Refuse a rank that completes a request from before the period, or names no partner."""
     posts = 0
     for shape in calls_of(stream):
         if shape.kind == "done":

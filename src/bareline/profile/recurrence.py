@@ -32,7 +32,7 @@ _NO_PERIOD = "trace a program that repeats its steps, with more steps; --trace k
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The call (by index) at which a rank's first period begins, and the calls in a period."""
+    """The index of the call at which a rank's first period begins, and the calls per period."""
 
     begin: int
     calls: int
@@ -53,7 +53,7 @@ class Cuts:
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """The calls from `begin` to before `end`, each equal to the call `lag` calls later."""
+    """The calls from `begin` to before `end`, which repeat themselves every `lag` calls."""
 
     begin: int
     end: int
@@ -73,7 +73,7 @@ class _Stretch:
 class _Recurrence:
     """The recurrence of one rank's calls.
 
-    - `collectives`: the indices of the collectives of all ranks among the rank's calls.
+    - `collectives`: the indices of the rank's calls that are collectives of all ranks.
     """
 
     collectives: npt.NDArray[np.intp]
@@ -134,8 +134,9 @@ def _sizeless(stream: CallStream, kinds: tuple[str, ...]) -> CallStream:
 
 
 def _cuts(trace: Trace) -> Cuts:
-    """Return the cuts, after the first collective of all ranks at which every rank repeats.
+    """Return the cuts of all ranks, each after the same collective of all ranks.
 
+    It is the first collective at which the calls of every rank repeat themselves.
     `Cuts.repeats` does not depend on where a period begins. A cut after a collective in the middle
     of periods loses the beginning of the first period and the end of the last period.
     """
@@ -168,9 +169,10 @@ def _cuts(trace: Trace) -> Cuts:
 
 
 def _in_step(recurrences: list[_Recurrence]) -> list[_Recurrence]:
-    """Return the recurrences with a common number of collectives of all ranks in their periods.
+    """Return the recurrences; periods are lengthened so that all contain equally many collectives.
 
-    A rank that writes every fourth step has a longer period than the other ranks.
+    Only collectives of all ranks count. A rank that writes every fourth step has a longer period
+    than the other ranks.
     """
     counts = [each.collectives_from(each.stretch.begin) for each in recurrences]
     if min(counts) < 1:
@@ -187,9 +189,9 @@ def _in_step(recurrences: list[_Recurrence]) -> list[_Recurrence]:
 
 
 def _longest(stream: CallStream) -> _Stretch | None:
-    """Return the longest stretch that repeats itself, with the shortest distance.
+    """Return the longest sequence of calls that repeats itself.
 
-    None if no calls repeat.
+    If it repeats at several distances, the shortest distance is used. None if too few calls repeat.
 
     If loops are nested, the outer loop is found.
     """
@@ -213,7 +215,7 @@ def _longest(stream: CallStream) -> _Stretch | None:
 
 
 def _longest_at(numbers: npt.NDArray[np.int32], lag: int) -> _Stretch:
-    """Return the longest stretch of calls that are equal to the calls `lag` calls later."""
+    """Return the longest sequence of calls that repeats itself every `lag` calls."""
     differs = np.flatnonzero(numbers[lag:] != numbers[:-lag])
     edges = np.concatenate(([-1], differs, [len(numbers) - lag]))
     longest = int(np.argmax(np.diff(edges)))
@@ -259,6 +261,6 @@ def _likeliest(numbers: npt.NDArray[np.int32]) -> list[int]:
 
 
 def _collectives(stream: CallStream, ranks: int) -> npt.NDArray[np.intp]:
-    """Return the indices of the collectives of all ranks among a rank's calls."""
+    """Return the indices of a rank's calls that are collectives of all ranks."""
     of_all = [shape.kind == "collective" and shape.comm_size == ranks for shape in stream.shapes]
     return np.flatnonzero(np.array(of_all)[stream.shape])

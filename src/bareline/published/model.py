@@ -27,7 +27,7 @@ class _Table(BaseModel):
 
 
 class _Placed(_Table):
-    """An entry with the id of its part of the document, and its place in this part in words."""
+    """An entry that a part of the document prints; `where` is its place in this part, in words."""
 
     part: str
     where: str
@@ -143,7 +143,7 @@ class PublishedPlatform(_Placed):
 
 
 class Likewise(_Table):
-    """A ``[[benchmark.also]]``: another probe of the benchmark, under the conditions `at`."""
+    """A ``[[benchmark.also]]``: another probe of the benchmark; its cases must also meet `at`."""
 
     probe: str
     metrics: dict[str, str]
@@ -383,7 +383,7 @@ class PublishedStudy(_Table):
         return None if benchmark is None else benchmark.metrics.get(figure.metric)
 
     def doubts(self, result: str) -> list[str]:
-        """Return the descriptions of the inconsistencies that a result is part of."""
+        """Return the descriptions of all inconsistencies that involve a result."""
         return [row.says for row in self.inconsistencies if result in row.results]
 
 
@@ -397,4 +397,4 @@ def _unique(noun: str, names: list[str]) -> set[str]:
 def _check_known(noun: str, names: Iterable[str], declared: set[str], where: str) -> None:
     for name in names:
         if name not in declared:
-            raise ValueError(f"no {noun} '{name}', which {where} refers to")
+            raise ValueError(f"{where} names the missing {noun} '{name}'")

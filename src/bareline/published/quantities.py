@@ -31,8 +31,7 @@ class Spread(BaseModel):
     - `above`: a lower end that does not belong to the range.
     - `exceptions`: values in the range that have separate figures.
     - `label`: the words of the document if it prints no number ("larger messages").
-    - `inferred`: the number that the document does not print with this figure, but in another
-      place.
+    - `inferred`: a number that the document prints in another place, not with this figure.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

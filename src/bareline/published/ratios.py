@@ -102,7 +102,7 @@ class PublishedRatio:
         return dict(self.at)
 
     def leaves_out(self, probe: str) -> bool:
-        """Whether the document leaves out the program of a probe: ``npb.cg`` if it excludes CG."""
+        """Whether the document excludes a probe's program from the ratio (CG for ``npb.cg``)."""
         return probe.rpartition(".")[2].upper() in self.excludes
 
     def measured_by(self, probe: str) -> bool:
@@ -239,7 +239,7 @@ def _counterpart(study: PublishedStudy, figure: _Figure) -> str | None:
 
 
 def ratios_across(study: PublishedStudy, platform: str, baseline: str) -> _Ratios:
-    """Yield the ratios of two platforms that a table or figure contains but does not compare.
+    """Yield ratios of two platforms whose values a table or figure prints but does not compare.
 
     For example, InfiniCloud draws two generations of servers next to each other, and compares each
     only with the native platform of its generation.
@@ -290,14 +290,14 @@ def _ratio_of_values(study: PublishedStudy, result: Result, base: Result) -> Pub
 def _computed_ratio(
     study: PublishedStudy, figure: _Figure, base: _Figure, times_worse: Decimal, text: str
 ) -> PublishedRatio:
-    """Return the ratio of two figures that the document does not print (`computed`)."""
+    """Return the ratio of two printed figures; the document does not print it (`computed`)."""
     span = Span(times_worse, times_worse)
     ratio = _ratio(study, figure, figure.platform, base.platform, span, text)
     return replace(ratio, computed=True, results=(figure.id, base.id))
 
 
 def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
-    """Return all ratios of two platforms in a publication, once for each probe that measures it."""
+    """Return the printed and the computed ratios, once for each probe that measures a ratio."""
     ratios = [*printed_ratios(study), *computed_ratios(study)]
     of_other_probes: list[PublishedRatio] = []
     for ratio in ratios:

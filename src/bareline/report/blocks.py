@@ -42,12 +42,12 @@ class Field:
     """One field of a table.
 
     - `order`: the key by which the column is sorted; without `order`, the text itself.
-    - `platform`: name of the platform whose mark is before the text.
+    - `platform`: name of the platform whose coloured mark is drawn before the text.
     - `link`: id of the place on the page to which the field links, e.g. the source of a published
       figure.
     - `wrap`: whether the text is prose, which breaks into lines.
     - `note`: a second line in lighter ink.
-    - `look`: the shade of a cell of a heat strip.
+    - `look`: the name of the shade of a field that is coloured by its loss, e.g. ``worse-2``.
     - `anchor`: the id of this field, to which other places of the page link.
     """
 
@@ -65,7 +65,7 @@ class Field:
 
     @property
     def plain(self) -> str:
-        """The text of the field, without the marks of a sentence's parts."""
+        """The text of the field without formatting, e.g. without bold numbers."""
         return self.text if isinstance(self.text, str) else self.text.text
 
 
@@ -75,8 +75,8 @@ class Table:
 
     - `starts`: indices of the rows that begin a group.
     - `foot`: a last row that stays last when a reader sorts the table.
-    - `groups`: rows of heads above the columns, from the second column on. Each head has its words
-      and the number of columns that it covers.
+    - `groups`: rows of heads above the column heads; the first head begins at the second column. A
+      head is a text and the number of columns that it covers.
     - `label`: a description of the table for readers who cannot see it.
     - `whole`: whether the table is never divided. Otherwise a narrow terminal prints its columns in
       several tables.
@@ -273,8 +273,9 @@ class Folded:
 class Section:
     """Blocks under a heading: a section in the table of contents, or a part of such a section.
 
-    A part about a `probe` is shown when the reader chooses that probe in the strip of its layer;
-    the part marked `first` is shown before a reader chooses a probe.
+    - `probe`: the probe that a part is about. The part is shown when the reader chooses this probe
+      in the menu of its section.
+    - `first`: whether the part is shown before a reader chooses a probe.
     """
 
     title: str

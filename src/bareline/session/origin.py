@@ -36,7 +36,7 @@ def study_of(run: Run) -> Study:
     """
     if run.header.imported:
         raise UsageError(
-            "contains imported results: there is nothing to run",
+            "the run contains imported results, so that there is nothing to measure",
             where=str(run.path),
             hint="`bareline show` and `bareline compare` read it, `bareline import` adds to it",
         )
@@ -98,9 +98,15 @@ def declare_today(run: Run) -> None:
 
 def _check_metric(run: Run, subject: str, today: Metric, declared: Mapping[str, Any]) -> None:
     if declared["unit"] != today.unit:
-        problem = f"{subject} in {today.unit} today, but the run has {declared['unit']}"
+        problem = (
+            f"this version of bareline measures {subject} in {today.unit}, but the run has "
+            f"{declared['unit']}"
+        )
     elif {declared["better"], today.better} == {"lower", "higher"}:
-        problem = f"{subject}: {today.better} is better today, but {declared['better']} in the run"
+        problem = (
+            f"{subject}: {today.better} is better in this version of bareline, but "
+            f"{declared['better']} is better in the run"
+        )
     else:
         return
     hint = "measure again into a new folder"

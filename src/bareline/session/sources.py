@@ -234,7 +234,7 @@ def _spack(source: Source, ask: _Ask, install: _Install, programs: Sequence[str]
         install("install", *source.words)
         fits = _installed(source, ask)
     if not fits:
-        raise _NotThereError("no build of it is installed")
+        raise _NotThereError("no installed build matches it")
     if len(fits) > 1:
         named = [f"{_spec_of(build)} /{build['hash'][:7]}" for build in fits[:_NAMED]]
         more = f" and {len(fits) - _NAMED} more" if len(fits) > _NAMED else ""

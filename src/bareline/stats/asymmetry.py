@@ -69,7 +69,7 @@ def asymmetry_p(differences: ArrayLike) -> float:
 
 
 def _flips(blocks: int) -> Iterator[FloatArray]:
-    """Yield arrays of signs of blocks, shape (blocks, flips), the observed signs first."""
+    """Yield choices of the blocks' signs, shape (blocks, choices), the observed signs first."""
     if blocks > MANY_BLOCKS:
         yield from flips_of_many(blocks, _CHOSEN_FLIPS)
     else:

@@ -73,8 +73,8 @@ def highest_scores(
 ) -> FloatArray:
     """Return the highest plain and the highest robust score of each row, shape (2, ...).
 
-    A robust score is the score of the row after its outliers were moved to bounds (`drawn_in`), and
-    at most the logarithm of the number of ways to choose the group.
+    A robust score is the score of the row after its outliers were moved to bounds (`drawn_in`). It
+    is at most the logarithm of the number of ways to choose the group of runs that differs.
 
     - `rows`: shape (..., n); logarithms, complete.
     - `zone`: logarithm of the margin.
@@ -194,7 +194,7 @@ class _Moments:
         """Return the highest score of each row, shape (...).
 
         - `capped`: whether a score is at most the logarithm of the number of ways to choose the
-          group.
+          group of runs that differs.
         """
         n = self.n
         steps = self.step_scores()
@@ -217,7 +217,7 @@ class _Moments:
         return self._scores(apart, np.zeros_like(before), before)
 
     def best_excursion(self, length: int) -> tuple[FloatArray, IntArray]:
-        """Return the highest score of excursions of a length, and where it begins, shape (...)."""
+        """Return the highest score of a temporary level of `length` runs, and its first run."""
         apart = self._excursion_sums(length)
         count = np.array([length])
         if self.drifts:
@@ -232,7 +232,7 @@ class _Moments:
         return scores.max(axis=-1) - math.log(self.n), best + LEAST_RUNS
 
     def _excursion_sums(self, length: int) -> FloatArray:
-        """Return the absolute sum of each excursion of a length, shape (..., groups)."""
+        """Return the absolute sum of each group of `length` runs, shape (..., groups)."""
         last = self.n - LEAST_RUNS - length
         at_begin = self.sums[..., LEAST_RUNS : last + 1]
         at_end = self.sums[..., LEAST_RUNS + length : last + length + 1]
@@ -307,7 +307,7 @@ def _counts(n: int) -> IntArray:
 
 
 def _lengths(n: int) -> list[int]:
-    """Return the lengths of excursions that leave enough runs for a level on both sides."""
+    """Return the lengths of an excursion (temporary level) that leave a level before and after."""
     lengths = []
     length = LEAST_RUNS
     while length <= n - 2 * LEAST_RUNS:

@@ -40,7 +40,7 @@ def centred_time(n: int) -> FloatArray:
 
 
 def base(n: int, *, drifts: bool) -> FloatArray:
-    """Return the columns of the model of a level or of a line, shape (n, 1 or 2)."""
+    """Return the columns of a level, shape (n, 1), or of a line if `drifts`, shape (n, 2)."""
     columns = [np.ones(n)]
     if drifts:
         columns.append(centred_time(n))

@@ -95,8 +95,8 @@ def dependence(runs: IntArray, observed: FloatArray, shuffled: FloatArray) -> De
 def lead_over_wandering(values: FloatArray, cuts: Sequence[int], *, drifts: bool) -> float:
     """Return the lead of a model with changes over a model of dependent runs without changes.
 
-    The lead is the difference of Schwarz's criteria. The model has the changes at `cuts`, or one
-    more; its runs may also depend on each other.
+    The lead is the Schwarz criterion of the second model minus that of the first model. The first
+    model has the changes at `cuts`, or one more change; its runs may also depend on each other.
 
     - `values`: shape (n,); logarithms, complete.
     - `cuts`: first runs of new levels.
@@ -115,7 +115,7 @@ def lead_over_wandering(values: FloatArray, cuts: Sequence[int], *, drifts: bool
 
 
 def _criterion_of_changes(values: FloatArray, columns: FloatArray, cuts: Sequence[int]) -> float:
-    """Return Schwarz's criterion of changes, with or without dependence between the runs.
+    """Return Schwarz's criterion of a model with changes, with or without dependence between runs.
 
     The smaller criterion of the two is returned.
     """

@@ -41,7 +41,7 @@ class Exceedance:
     """Tests of a stack of cases; arrays of shape (cases,), NaN if nothing was lost or launched.
 
     - `p`: two-sided p-value of "both platforms lose equally many launches": the share of the deals
-      with at least as large a difference.
+      (assignments of the launches to the platforms) with at least as large a difference.
     - `least`: the smallest p-value that these numbers of launches and losses allow.
     """
 
@@ -52,8 +52,9 @@ class Exceedance:
 def exceedance(over: ArrayLike, over_baseline: ArrayLike) -> Exceedance:
     """Return the test whether one platform loses more launches than the other platform.
 
-    - `over`, `over_baseline`: shapes (cases, n) and (cases, m); 1 for a launch that was lost, 0 for
-      a launch that ended, the share of lost launches for a boot; NaN if there was no launch.
+    - `over`, `over_baseline`: shapes (cases, n) and (cases, m). A value is for one launch (1 if it
+      was lost, 0 if it ended), or for one boot (the share of its launches that were lost). It is
+      NaN if there was no launch.
     """
     first = as_launch_array(over)
     second = as_launch_array(over_baseline, "baseline")
@@ -89,10 +90,10 @@ class _Result:
 
 @dataclass(frozen=True, slots=True)
 class _Deals:
-    """The possible deals: the difference between the platforms' shares of lost launches.
+    """The possible assignments of the launches to the two platforms (deals).
 
-    - `apart`: the possible absolute differences.
-    - `weight`: the probability of each entry of `apart`.
+    - `apart`: the possible absolute differences between the platforms' shares of lost launches.
+    - `weight`: the probability of each difference in `apart`.
     """
 
     apart: FloatArray
@@ -113,7 +114,7 @@ def _test(values: FloatArray, base: FloatArray) -> _Result:
 
 
 def _counted(values: FloatArray, base: FloatArray) -> _Deals:
-    """Return the deals of whole launches, by the lost launches on the first platform."""
+    """Return the possible assignments of launches to platforms, if each value is one launch."""
     n = values.size
     m = base.size
     total = int(values.sum() + base.sum())
@@ -128,7 +129,7 @@ def _counted(values: FloatArray, base: FloatArray) -> _Deals:
 
 
 def _dealt(pooled: FloatArray, n: int) -> _Deals:
-    """Return the equally likely deals of some values."""
+    """Return equally likely assignments of `n` values to one platform and the rest to the other."""
     size = pooled.size
     if comb(size, n) <= _MOST_DEALS:
         chosen = np.array(list(combinations(range(size), n)))

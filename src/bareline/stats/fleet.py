@@ -95,14 +95,14 @@ def deviations(values: FloatArray, *, margin: float, alpha: float, tests: int) -
 
 
 def _residuals(centred: FloatArray, shift: FloatArray, n: IntArray) -> FloatArray:
-    """Return the differences of present launches from their unit's shift, scaled to error size."""
+    """Return launches' differences from their unit's shift, enlarged to the size of errors."""
     grown = np.sqrt(n / np.maximum(n - 1, 1))  # residuals are smaller than errors by this
     residuals = (centred - shift[:, None]) * grown[:, None]
     return residuals[~np.isnan(residuals)]
 
 
 def _beyond(shift: FloatArray, fence: float, scale: FloatArray) -> FloatArray:
-    """Return the distances of shifts beyond the fence divided by their scales; 0 within it."""
+    """Return how far shifts are beyond the fence, divided by their scales; 0 within the fence."""
     with np.errstate(divide="ignore", invalid="ignore"):
         beyond = np.where(shift > fence, (shift - fence) / scale, 0.0)
     return np.nan_to_num(beyond)
@@ -168,7 +168,7 @@ def _between(shift: FloatArray, level: float) -> float:
 class _Tail:
     """The upper tail of a healthy unit's standardised shift.
 
-    - `extreme`: the largest of `draws` draws, ascending.
+    - `extreme`: the largest values out of `draws` random draws, ascending.
     - `mean_excess`: the mean distance of the extreme draws from the smallest extreme draw.
     """
 
@@ -199,7 +199,7 @@ class _Tail:
     def p(self, reached: FloatArray) -> FloatArray:
         """Return the probability that a healthy unit's shift is at least `reached`.
 
-        Below the tail the result is at most 1.
+        If `reached` is below the tail, the result is 1, an upper bound.
         """
         begin = self.extreme[0]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -147,7 +147,7 @@ def false_discovery_q(differences: ArrayLike, zone: ArrayLike = 0.0) -> FloatArr
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The rows of differences and their zones, shape (k,), and which rows have enough blocks."""
+    """The rows of differences, their zones (margins), and which rows have enough blocks."""
 
     rows: FloatArray
     zones: FloatArray
@@ -207,7 +207,7 @@ class _Statistic:
             yield self._of(flips[:, first : first + step])
 
     def _of(self, flips: FloatArray) -> FloatArray:
-        """Return the square of the signed distance of each mean from half of its zone.
+        """Return the squared distance of each mean from half of its zone (margin).
 
         The distance is divided by its standard error before it is squared, and its sign is kept. A
         mean inside the zone counts as 0. Only comparisons of the result matter, and it is a
@@ -280,9 +280,9 @@ def _at_most(flips: FloatArray, most: int) -> FloatArray:
 
 
 def flips_of_many(n: int, most: int = _CHOSEN_FLIPS) -> Iterator[FloatArray]:
-    """Yield parts of the signs of many blocks, shape (n, flips), the observed signs first.
+    """Yield random choices of the signs of many blocks (flips), the observed signs first.
 
-    All parts at once would need gigabytes.
+    Each array has shape (n, flips). All choices in one array would need gigabytes.
     """
     count = min(most, _CHOSEN_FLIPS)
     step = max(1, _AT_ONCE // n)
@@ -298,7 +298,7 @@ def flips_of_many(n: int, most: int = _CHOSEN_FLIPS) -> Iterator[FloatArray]:
 
 @lru_cache(maxsize=32)
 def flips_of(n: int, side: Side, most: int = _CHOSEN_FLIPS) -> FloatArray:
-    """Return the signs of blocks, shape (n, flips), the observed signs first.
+    """Return choices of the blocks' signs (flips), shape (n, flips), the observed signs first.
 
     A two-sided statistic does not change if all signs change, so the sign of the last block is
     fixed for it.

@@ -131,11 +131,11 @@ class _Cut:
 
 @dataclass(frozen=True, slots=True)
 class _Rivals:
-    """The lead of a model with changes over other models, by Schwarz's criterion.
+    """The leads of a model with changes over other models: differences of Schwarz's criterion.
 
-    - `wandering`: over a model of dependent runs without a change.
-    - `line`: over a straight line.
-    - `stepped_line`: over a line with steps; None if the changes are steps upon a line.
+    - `wandering`: the lead over a model of dependent runs without a change.
+    - `line`: the lead over a straight line.
+    - `stepped_line`: the lead over a line with steps; None if the changes are steps upon a line.
     """
 
     wandering: float
@@ -144,7 +144,7 @@ class _Rivals:
 
     @property
     def least(self) -> float:
-        """The lead over the better of the two models without a change."""
+        """The lead of the model with changes over the better of the two models without a change."""
         return min(self.wandering, self.line)
 
     def is_line(self, least_lead: float) -> bool:
@@ -155,7 +155,7 @@ class _Rivals:
 
 
 def _wandering_chances(runs: int) -> float:
-    """Return the lead that dependent runs without a change reach by chance, for `runs` runs."""
+    """Return the lead that a model with changes reaches by chance if `runs` runs do not change."""
     return 2.0 * math.log(max(runs / MIN_RUNS, 1.0))
 
 
@@ -211,9 +211,9 @@ class _Search:
         return [self._course(stretch) for stretch in whole]
 
     def _test_whole(self, stretches: Sequence[Stretch]) -> list[Tested]:
-        """Return tests of whole series; all orders are used unless few suffice.
+        """Return tests of whole series by random orders of their runs.
 
-        Few orders suffice if they show that nothing changed.
+        If a few orders show that nothing changed, no further orders are used.
         """
         tested = self._test.test(stretches, LEAST_ORDERS)
         if min(family_p(tested), default=1.0) >= _PLAINLY_CALM:
@@ -261,7 +261,7 @@ class _Search:
         return [replace(stretch, runs=runs[begin:end]) for begin, end in pairs]
 
     def _rivals(self, tested: Tested) -> _Rivals:
-        """Return the lead of a stretch's changes over other models."""
+        """Return how much better changes explain a stretch of runs than other models do."""
         stretch = tested.stretch
         values = without_spikes(self._test.values(stretch), self._zone)
         wandering = lead_over_wandering(values, tested.cuts, drifts=stretch.drifts)
@@ -296,7 +296,7 @@ class _Search:
         return float(self._test.dependence.evident[stretch.series])
 
     def _slope(self, stretch: Stretch) -> LevelRatio:
-        """Return the change per run of a drifting stretch, apart from its steps."""
+        """Return the change per run of a drifting stretch of runs; its steps do not count."""
         runs = stretch.runs
         changed = self._findings[stretch.series].cuts
         cuts = [runs.index(run) for run in sorted(changed) if run in runs[1:]]
@@ -304,7 +304,7 @@ class _Search:
         return line_slope(values, self._phi(stretch), cuts)
 
     def _changes(self, whole: Stretch, values: FloatArray) -> tuple[Change, ...]:
-        """Return the changes of a series, each positioned between its neighbours.
+        """Return the changes of a series; each is located between the changes next to it.
 
         - `values`: the values of the series' runs, without any drift.
         """
@@ -349,7 +349,7 @@ class _Search:
         return placed, reasons
 
     def _placed(self, values: FloatArray, places: Sequence[int]) -> list[Position]:
-        """Return the positions of the changes near `places`, each between its neighbours."""
+        """Return the position of each change near `places`, between the changes next to it."""
         placed: list[Position] = []
         begin = 0
         ends = [*places, values.size][1:]
@@ -361,7 +361,7 @@ class _Search:
         return placed
 
     def _within_levels(self, values: FloatArray, place: int) -> FloatArray:
-        """Return the values, with far values moved to a bound about the levels before and after."""
+        """Return the values; values far from the levels before and after `place` are clipped."""
         levels = []
         bounds = []
         for part in (values[:place], values[place:]):
@@ -382,7 +382,7 @@ class _Search:
 
 
 def too_near(placed: Sequence[Position]) -> int | None:
-    """Return the index of the first change whose level has too few runs; None if there is none."""
+    """Return the index of the first change too near to the next change; None if there is none."""
     for number, (earlier, later) in enumerate(pairwise(placed)):
         if later.at - earlier.at < LEAST_RUNS:
             return number

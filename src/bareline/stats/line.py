@@ -38,10 +38,12 @@ _DEPENDENT = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class LineLead:
-    """The lead of a model with levels over a line, by Schwarz's criterion.
+    """The leads of a model with levels over a line.
 
-    - `plain`: over a line without steps.
-    - `stepped`: over a line with any number of steps.
+    A lead is Schwarz's criterion of the line minus the criterion of the model with levels.
+
+    - `plain`: the lead over a line without steps.
+    - `stepped`: the lead over a line with any number of steps.
     """
 
     plain: float
@@ -49,9 +51,9 @@ class LineLead:
 
 
 def lead_over_line(values: FloatArray, cuts: Sequence[int]) -> LineLead:
-    """Return the lead of a model with levels over a line, by Schwarz's criterion.
+    """Return how much better a model with levels is than a line.
 
-    The levels begin at `cuts`. If further steps make the model better, it has them.
+    The levels begin at `cuts`. Further levels are added to the model if they make it better.
 
     - `values`: shape (n,); logarithms, complete.
     - `cuts`: first runs of new levels.
@@ -69,9 +71,10 @@ def lead_over_line(values: FloatArray, cuts: Sequence[int]) -> LineLead:
 
 
 def lead_of_steps(values: FloatArray, cuts: Sequence[int]) -> float:
-    """Return the lead of a line with steps over a line without steps.
+    """Return how much better a line with steps at `cuts` is than a line without steps.
 
-    The parameters are as for `lead_over_line`.
+    The result is the difference of the Schwarz criteria of the two models. The parameters are as
+    for `lead_over_line`.
     """
     n = values.size
     line = base(n, drifts=True)
@@ -102,7 +105,7 @@ def line_slope(values: FloatArray, phi: float, cuts: Sequence[int] = ()) -> Leve
 
 
 def _least_criterion(values: FloatArray, columns: FloatArray, cuts: Sequence[int]) -> float:
-    """Return the least criterion of a model with steps at `cuts`, or with further steps."""
+    """Return the least Schwarz criterion of a model with steps at `cuts`, or with further steps."""
     n = values.size
     chosen = list(cuts)
     least = math.inf
@@ -119,7 +122,9 @@ def _least_criterion(values: FloatArray, columns: FloatArray, cuts: Sequence[int
 
 
 def further_step(values: FloatArray, columns: FloatArray, cuts: Sequence[int]) -> int | None:
-    """Return the run at which one more step explains most residuals; None if there is no room.
+    """Return the run at which one more step explains most of the residuals.
+
+    None if every run is too near to another step, or to the first or last run.
 
     - `columns`: the columns of a level or a line.
     """
@@ -139,7 +144,7 @@ def _rest(values: FloatArray, basis: FloatArray) -> FloatArray:
 
 
 def _next_step(rest: FloatArray, basis: FloatArray, chosen: Sequence[int]) -> int | None:
-    """Return the run at which one more step explains most residuals; None if there is no room."""
+    """Return the result of `further_step`, from the residuals and the orthonormal columns."""
     n = rest.size
     places = np.arange(LEAST_RUNS, n - LEAST_RUNS + 1)
     for cut in chosen:

@@ -34,7 +34,7 @@ class LostBounds:
     """The least and the greatest possible difference; every field has the shape of the cases.
 
     - `shift`, `lo`, `hi`: estimate and interval; infinite if lost launches leave the value open.
-    - `nearest`: if lost launches leave one end of the estimate open, its other end; else NaN.
+    - `nearest`: the known end of the estimate if lost launches leave its other end open; else NaN.
     - `p`: two-sided p-value of "no difference", computed as if lost launches were the weakest
       possible evidence against it.
     - `n`, `n_baseline`: launches, including the lost launches.
@@ -79,7 +79,7 @@ def nearest_differences(
     beyond_baseline: IntArray,
     floor: FloatArray,
 ) -> FloatArray:
-    """Return differences of blocks in which lost launches differ as little as possible."""
+    """Return the differences of blocks; a block with a lost launch has the least possible one."""
     least, most = _differences(first, second, beyond, beyond_baseline, floor)
     return np.where(least > 0, least, np.where(most < 0, most, 0.0 * (least + most)))
 
@@ -180,7 +180,12 @@ def _differences(
 
 
 def _centre(least: FloatArray, most: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the middle of the estimate's ends, and the known end if the other end is open."""
+    """Return the estimate of each case, and its known end if only one end is known.
+
+    The estimate is the middle of its least and its greatest possible value. It is infinite if one
+    of these two ends is open, and NaN if both are open. The known end is NaN unless exactly one end
+    is open.
+    """
     least = _opened(least)
     most = _opened(most)
     above = np.isposinf(most)

@@ -80,8 +80,8 @@ def launches_to_decide(
 def launches_for_rows(rows: int, spread: float, difference: float) -> int:
     """Return the number of launches of each side that show a difference in one of several rows.
 
-    The probability to show it is 80 %, while the probability of any false difference among all rows
-    is at most 5 %, by normal deviates at Bonferroni's level.
+    The probability to show the difference is 80 %. The probability of any false difference among
+    all rows is at most 5 % (Bonferroni). The number is computed from normal deviates.
 
     - `spread`: standard deviation between launches, of logarithms.
     - `difference`: the difference to show, as a logarithm.

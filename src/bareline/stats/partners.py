@@ -2,7 +2,7 @@
 
 Two runs share no blocks. The first launch of one run is therefore paired with the first launch of
 the other run, the second with the second, for all rows at once. If one run has more launches,
-several consecutive launches are averaged. If nothing differs and the noise of each run is symmetric
+consecutive launches of it are averaged. If nothing differs and the noise of each run is symmetric
 (or has one shape in both), exchanging the runs' names in any pair is as likely as the measured
 order. So the pairs are tested like blocks (`bareline.stats.flips`): all rows together, from six
 launches on, in a family of any size.
@@ -79,7 +79,7 @@ def within_noise(
     - `kind`: shape (k,); rows with the same number have similar noise; a row with -1 is similar to
       no other row.
 
-    The spread of a row is the larger interquartile range of both runs. It counts as at least the
+    The spread of a row is the larger interquartile range of the two runs. It counts as at least the
     median spread of the row's kind, or of all rows if the kind has fewer than four, because a row
     with a small spread by chance would look different.
     """
@@ -117,7 +117,7 @@ def _spread_of_alike(spread: FloatArray, kind: IntArray) -> FloatArray:
 
 
 def _launched(values: FloatArray, groups: IntArray) -> IntArray:
-    """Return the groups with at least one launch, in their order."""
+    """Return the groups of blocks (boots) with at least one launch, in their order."""
     there = (~np.isnan(values)).any(axis=tuple(range(values.ndim - 1)))
     return np.unique(groups[there])
 

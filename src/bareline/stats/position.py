@@ -70,7 +70,7 @@ def locate(values: FloatArray) -> Position:
 
 
 def _shortest(weight: FloatArray) -> tuple[int, int]:
-    """Return the ends of the range about the highest weight that reaches the confidence."""
+    """Return both ends of the shortest range around the highest weight with 95 % of all weight."""
     # A place beyond either end has less weight than any other.
     bordered = np.concatenate(([-1.0], weight, [-1.0]))
     first = int(bordered.argmax())

@@ -204,7 +204,7 @@ def differences_of_blocks(
     """Return the differences that `paired_ratio` tests for the same arguments, shape (..., n).
 
     They are differences of logarithms, or of the values in cases with a value that is not positive.
-    A launch that was lost to a limit counts with its certain lower bound.
+    A block with a launch that was lost to a limit counts with its least possible difference.
     """
     first, second = _complete_blocks(values, baseline, beyond, beyond_baseline)
     on_logs = _all_positive(first, second)

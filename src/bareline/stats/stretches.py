@@ -51,8 +51,9 @@ _AT_ONCE = 1 << 21
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The present runs of a series that are tested together, by their numbers.
+    """Runs of a series that are tested together.
 
+    - `runs`: the numbers of the runs, without runs that lack the series.
     - `drifts`: whether steps upon a line are tested, instead of steps from a level.
     """
 
@@ -67,7 +68,8 @@ class Tested:
 
     - `scores`: plain and robust score, shape (2,).
     - `null`: the scores in each random order, shape (2, orders).
-    - `strict_scores`: the scores if the runs depend on each other as strongly as possible.
+    - `strict_scores`: the scores with the estimated dependence between runs, even if this
+      dependence may be chance.
     - `floor`: the share of all orders in which the same runs form the group that differs.
     """
 
@@ -180,7 +182,7 @@ def family_p(tested: Sequence[Tested], *, strict: bool = False) -> list[float]:
     The larger evidence of plain and robust scores is compared with the same quantity in the random
     orders. The two kinds of scores mostly agree, so the sum of their errors would be too large.
 
-    - `strict`: whether the scores of the strongest possible dependence between runs are used.
+    - `strict`: whether `Tested.strict_scores` are used.
     """
     if not tested:
         return []

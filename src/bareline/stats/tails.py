@@ -31,7 +31,8 @@ class Tail:
     """The distribution of a score if nothing changed, from a sample of the score.
 
     - `ordered`: the sample, ascending.
-    - `threshold`, `mean_excess`: the begin of the exponential tail, and its scale.
+    - `threshold`: the score at which the exponential tail begins.
+    - `mean_excess`: the scale of the tail.
     - `share`: the probability to be above the threshold.
     """
 

@@ -32,7 +32,7 @@ _MEND = "remove the line: the change at its run counts as not accepted"
 @with_config(ConfigDict(defer_build=True, strict=True))
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """A change that was accepted.
+    """A change of performance that the user accepted.
 
     - `run`: name of the first run with the change.
     - `accepted`: time of the acceptance (ISO 8601, UTC).
@@ -47,7 +47,9 @@ _ACCEPTANCE: TypeAdapter[Acceptance] = TypeAdapter(Acceptance)
 
 
 def accept(run: Path, reason: str) -> Acceptance:
-    """Record in the folder that contains a run that the change at this run was accepted.
+    """Record that the change of performance at a run was accepted.
+
+    The record is a line of ``accepted.jsonl`` in the folder that contains the run.
 
     Raises StoreError: the file cannot be written.
     """

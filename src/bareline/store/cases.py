@@ -1,6 +1,8 @@
 """Lines about a case: their common keys, and the files ``planned.jsonl`` and ``left_out.jsonl``.
 
-With these files, a case that was not planned for a platform does not count as missing or failed.
+A case is a measurement that is the same on every platform, such as a probe with its parameters and
+number of ranks. With these files, a case that was not planned for a platform does not count as
+missing or failed.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ class Header:
       analysis does not need the probe.
     - `control`: the name under which the baseline was measured a second time; "" if it was not.
       Platforms are not compared with it.
-    - `edited`: whether the file was changed after it was written. The results may then not belong
-      to it.
+    - `edited`: whether the file was changed after it was written. The run may then have been
+      measured with settings other than the settings in the file.
     """
 
     study: Mapping[str, Any]

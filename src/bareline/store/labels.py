@@ -29,7 +29,11 @@ def path_labels(paths: Sequence[Path]) -> tuple[str, ...]:
 
 
 def _candidates(paths: Sequence[Path]) -> Iterator[tuple[str, ...]]:
-    """Yield labels from the last parts of paths: one part each, then several joined parts."""
+    """Yield possible labels, one for each path.
+
+    A label is first a single part of its path (the last, the last but one ...), then several last
+    parts that are joined.
+    """
     deepest = max((len(path.parts) for path in paths), default=1) - 1
     for depth in range(1, deepest + 1):
         yield tuple(platform_name(_part(path, depth)) for path in paths)
@@ -38,6 +42,9 @@ def _candidates(paths: Sequence[Path]) -> Iterator[tuple[str, ...]]:
 
 
 def _part(path: Path, depth: int) -> str:
-    """Return a part of a path, counted from the end; if the path has no such part, its name."""
+    """Return the part of a path at `depth`, counted from 1 at the end of the path.
+
+    If the path is shorter, return its name.
+    """
     parts = path.parts[1:]
     return parts[-depth] if depth <= len(parts) else path.name

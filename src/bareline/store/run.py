@@ -9,7 +9,7 @@
     left_out.jsonl           one line per case that is not planned for a platform, and why
     records.jsonl            one line per finished trial
     events.jsonl             events of platforms: nodes replaced, rebuilt
-    predictions.json         predictions from its records, if they were requested
+    predictions.json         predictions from the run's records, if requested
     raw/<trial>.json         output of a trial, or a folder raw/<trial>/ if it is long
 
 A record is written by one ``write`` and one ``fsync``. A last line without newline was cut by a
@@ -183,7 +183,7 @@ class Run(RunFiles):
         return StoreError(problem, where=str(self.path), hint=step)
 
     def _remove_parts(self) -> None:
-        """Remove incomplete files that a killed process left, of this and of earlier versions."""
+        """Remove incomplete files that a killed bareline of this or an earlier version left."""
         for folder in (self.path, self.path / "facts", *self.path.glob("facts/*/")):
             remove_parts(folder)
             for left in folder.glob("[!.]*.part"):

@@ -159,7 +159,9 @@ class RunFiles:
         try:
             yield
         except OSError as error:
-            raise _unreadable(error, self.path, "remove it: its trial keeps its record") from error
+            raise _unreadable(
+                error, self.path, "remove this file; the record of its trial remains"
+            ) from error
 
     # Facts and events of the platforms ---------------------------------------------------------
 
@@ -298,7 +300,7 @@ class RunFiles:
         if isinstance(error, NotRegular | IsADirectoryError) and error.filename is not None:
             why = f"'{Path(error.filename).name}': {why}"
         return StoreError(
-            f"cannot be written: {why}",
+            f"the run cannot be written: {why}",
             where=str(self.path),
             hint=next_step(error, self.path, imported=self.header.imported),
         )

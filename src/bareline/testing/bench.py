@@ -117,7 +117,7 @@ def _lacks(name: str, methods: Iterable[str], interface: type) -> str:
         f"{method} ({(inspect.getdoc(getattr(interface, method, None)) or '').partition('.')[0]})"
         for method in methods
     ]
-    return f"{name} lacks {listing(missing)}"
+    return f"the class {name} lacks these methods: {listing(missing)}"
 
 
 class OpenBenches:

@@ -26,7 +26,7 @@ _LAYERS = {layer.value: layer for layer in Layer} | {"net": Layer.NETWORK}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeLoss:
-    """A finding of one point with a known ratio.
+    """An artificial loss: a platform is worse than the baseline by a known ratio, at one point.
 
     - `ratio`: factor by which the platform is worse than the baseline.
     - `half`: the interval of the ratio is from ``ratio / half`` to ``ratio * half``.
@@ -101,7 +101,7 @@ class MadeLoss:
 
 
 def explained(finding: Finding, facts: Facts, baseline_facts: Facts) -> Explanation:
-    """Return the explanation of a certain loss by the facts of platform and baseline."""
+    """Return how the facts of the platform and of the baseline explain a loss."""
     (explanation,) = explain([finding], {PLATFORM: facts, BASELINE: baseline_facts}, BASELINE)
     return explanation
 

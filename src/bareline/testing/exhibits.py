@@ -58,7 +58,10 @@ class ExhibitContract:
 
 
 def seen_as(document: Document, **views: object) -> Document:
-    """Return a document in which some views of the comparison are replaced."""
+    """Return a copy of a report's document with other values of some attributes.
+
+    - `views`: the new values by name of the attribute, such as ``findings`` or ``summary``.
+    """
     other = replace(document)
     other.__dict__.update(views)
     return other

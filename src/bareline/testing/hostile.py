@@ -58,7 +58,10 @@ ODD_KEYS: tuple[str, ...] = ("", " ", "\ud800", "\x1b[2J", "a" * 5000, "<<", "="
 
 
 def damaged(document: Any) -> Iterator[tuple[str, str]]:
-    """Yield every damaged copy as JSON, which is also YAML, after a description of the damage."""
+    """Yield pairs: a description of a damage, and the document with this damage.
+
+    The damaged document is a text in JSON, which is also valid YAML.
+    """
     for path in _paths(document):
         for value in ODD_VALUES:
             yield f"{_named(path)} = {value!r:.60}", as_text(_replaced(document, path, value))

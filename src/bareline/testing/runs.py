@@ -41,7 +41,7 @@ def planted_run(
     params: Mapping[str, Any] | None = None,
     **head: Any,
 ) -> Run:
-    """Return a new run, whose trials were executed on null platforms.
+    """Return a new run on null platforms, whose times come from known distributions.
 
     - `platforms`: options of null platforms by name; by default two platforms, of which the second
       takes 1.5 times as long.

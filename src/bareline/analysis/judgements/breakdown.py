@@ -81,10 +81,11 @@ Source = Literal["replay", "profile", "clock"]
 class Breakdown:
     """A program's loss, divided into pieces in the order of `PIECES`.
 
-    `ratio` and `base_s` come from all launches. If separate launches were made for profiles,
-    `ratio` and `base_s` come only from these separate launches. `launches` is the number of pairs
-    of launches from which the medians of the pieces are computed. `source` is the origin of the
-    pieces: the replay that predicts, profiles, or the program itself.
+    `ratio` is the program's time divided by `base_s`, its time on the baseline. If the pieces come
+    from profiles of separate launches, both are computed from these launches only; otherwise from
+    all launches. `launches` is the number of pairs of launches from which the medians of the pieces
+    are computed. `source` is the origin of the pieces: profiles, the program's own clock, or the
+    replay of a trace.
     """
 
     title: str
@@ -173,7 +174,7 @@ class _Times(NamedTuple):
 def _paired_times(
     records: Records, cell: Row, case: tuple[object, ...], metric: str = "time"
 ) -> dict[LaunchKey, _Times]:
-    """Return the times of a case in the launches that both platforms have."""
+    """Return the times of a case for each pair of launches of the two platforms."""
     values = launch_values(records, cell.platform, case, metric)
     base_values = launch_values(records, cell.baseline, case, metric)
     times = {}
@@ -187,7 +188,7 @@ def _paired_times(
 def _by_launches(
     records: Records, cell: Row, ratio: Estimate, base_s: float, title: str
 ) -> Breakdown | None:
-    """Divide a loss by profiles, or by the program's own clock if there are no profiles."""
+    """Divide a loss into pieces, from profiles or else from times that the program measures."""
     case = under_profiler(cell.place).case
     profiles = _paired_profiles(records, cell, case)
     times = _paired_times(records, cell, case)
@@ -232,7 +233,7 @@ class _Profiles(NamedTuple):
 def _paired_profiles(
     records: Records, cell: Row, case: tuple[object, ...]
 ) -> dict[LaunchKey, _Profiles]:
-    """Read the profiles of a case's launches that both platforms have."""
+    """Read the profiles of a case for each pair of launches of the two platforms."""
     paths = profiles_of(records, cell.platform, case)
     base_paths = profiles_of(records, cell.baseline, case)
     profiles = {}
@@ -250,7 +251,7 @@ def _piece(name: str, extras: Sequence[float], dearest: Call | None = None) -> P
 def _by_profile(
     profiles: Mapping[LaunchKey, _Profiles], times: Mapping[LaunchKey, _Times]
 ) -> tuple[Piece, ...]:
-    """Divide the loss of pairs of launches by their profiles; very small pieces are left out."""
+    """Return the pieces of the loss of pairs of launches, without very small pieces."""
     extras_of: dict[str, list[float]] = {name: [] for name in PIECES}
     calls: dict[CallKey, list[PairedCalls]] = defaultdict(list)
     for key, both in times.items():

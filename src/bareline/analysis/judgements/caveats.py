@@ -50,7 +50,7 @@ def _builds(pairs: Sequence[PlatformPair]) -> pl.DataFrame:
 
 
 def _of_comparison() -> list[pl.Expr]:
-    """Return expressions of the comparison's own caveats, in order; null means no caveat."""
+    """Return expressions for the caveats of the comparison itself; null means no caveat."""
     here = pl.col("n") > 0
     there = here & (pl.col("n_baseline") > 0)
     decided_by_loss = pl.col("by_loss") != 0

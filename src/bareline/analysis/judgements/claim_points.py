@@ -54,10 +54,10 @@ def judged_points(
     None if a change has no points at its beginning or end.
 
     - `others`: the losses of the programs with which the program is compared.
-    - `begin`: whether the printed change begins at a place.
-    - `end`: whether the printed change ends at a place.
+    - `begin`: whether the change that the publication prints begins at a place (case and point).
+    - `end`: whether the change that the publication prints ends at a place.
     - `near`: whether a place has the printed number of ranks on a different number of nodes; used
-      if no measured place is at the end.
+      if `end` is false for all measured places.
     """
     if check.kind == "ratio":
         at_end = _at_places(losses, end) or _at_places(losses, near)
@@ -95,7 +95,10 @@ def _from_one_node_to_two(losses: Sequence[PlaceLoss]) -> JudgedPoints:
 def _from_least_to_most_ranks(
     losses: Sequence[PlaceLoss], begin: PlaceTest, end: PlaceTest
 ) -> JudgedPoints:
-    """Return the points with the fewest and the most ranks, if possible at printed places."""
+    """Return the points with the fewest ranks and the points with the most ranks.
+
+    If the run measured the ranks at which the printed change begins or ends, only these count.
+    """
     ranks_at_begin = _ranks_of(_at_places(losses, begin) or losses)
     fewest = min(ranks_at_begin)
     ranks_at_end = _ranks_of(_at_places(losses, end) or losses)

@@ -44,8 +44,8 @@ _GIVEN = "the simulated platforms were given it"
 class Vote:
     """The vote of one program on a claim; a ratio of 2 means 2 times worse.
 
-    - `own`: the program's ratio. For a growth it is the last ratio; for an order (a platform is
-      worse than several platforms) it is the ratio that agrees least with the claim.
+    - `own`: the program's ratio. For a growth, this is the ratio at its end. For an order (a
+      platform is worse than several platforms), this is the ratio that agrees least with the claim.
     - `first`: the ratio at which a growth begins.
     - `losses`: the losses whose mean is `own`.
     - `first_losses`: the losses whose mean is `first`.
@@ -88,12 +88,12 @@ PrintedEffect = Callable[[str, Sequence[PlaceLoss], Sequence[PlaceLoss]], Effect
 
 @dataclass(frozen=True, slots=True)
 class PrintedPlaces:
-    """Tests for the places of a claim's printed values.
+    """The tests whether a publication prints a claim's value for a place (case and point).
 
-    - `begin`: whether the printed growth begins at a place.
-    - `end`: whether a place has a printed value, except the beginning of a growth.
-    - `near`: whether a place has the printed number of ranks on a different number of nodes; used
-      if nothing was measured at `end`.
+    - `begin`: whether a printed growth begins at the place.
+    - `end`: whether a value is printed for the place; false at the beginning of a growth.
+    - `near`: whether the place has the printed number of ranks on a different number of nodes; used
+      if no measured place fulfils `end`.
     """
 
     end: PlaceTest
@@ -102,7 +102,7 @@ class PrintedPlaces:
 
 
 class Replication:
-    """The rows of a run with the platforms that represent the published ones.
+    """The rows of a run that are compared with the claims of a publication.
 
     - `cast`: for each published platform, the platform of the run that represents it; `THE_PEAK`
       for the published peak.
@@ -132,9 +132,9 @@ class Replication:
     ) -> Outcome:
         """Return whether the run agrees with a claim.
 
-        - `places`: the printed places, at which ratios are taken; if there are none, ratios are
-          taken at the largest number of ranks.
-        - `about`: whether the claim is about a place; by default its conditions decide.
+        - `places`: tests for the places with a printed value, at which ratios are taken. If none of
+          these places was measured, ratios are taken at the largest number of ranks.
+        - `about`: whether the claim is about a place; by default the claim's conditions decide.
         """
         absent = [name for name in check.platforms if name not in self._cast]
         if check.platform in absent or set(absent) >= set(check.against):
@@ -178,7 +178,8 @@ class Replication:
     ) -> list[Vote]:
         """Return a vote for each program.
 
-        A program that was not measured at the beginning or at the end of the change has no vote.
+        For a claim about a change, a program has a vote only if it was measured at the beginning
+        and at the end of the change.
         """
         others = self._others(check)
         votes = []
@@ -298,7 +299,11 @@ class Replication:
 def _is_about(
     check: ClaimCheck, probes: Sequence[str], place: Place, about: PlaceTest | None
 ) -> bool:
-    """Whether a claim is about a place: by `about` if given, or by the claim's conditions."""
+    """Whether a claim is about a place (case, metric and point).
+
+    The place must have the claim's metric and one of `probes`. It must also fulfil `about` or, if
+    `about` is None, the claim's conditions.
+    """
     if place.metric != check.metric:
         return False
     if not any(fnmatchcase(place.probe, probe) for probe in probes):

@@ -230,7 +230,7 @@ class JudgedComparison:
         return comparisons
 
     def _concerns(self, platform: str) -> bool:
-        """Whether a platform belongs to this part; the whole comparison has all platforms."""
+        """Whether this comparison, which may be a part of another one, has a platform."""
         if self._whole is None:
             return True
         return platform in (self.baseline, *self.others)

@@ -26,7 +26,7 @@ _Values = dict[tuple[int, int], float]
 class PlatformShare:
     """The median of a share over launches on a platform; at least six launches give an interval.
 
-    - `context`: further medians that the sentence prints.
+    - `context`: further medians for the sentence about the conclusion.
     - `size_bytes`: the size at which all these values were measured.
     """
 
@@ -221,7 +221,7 @@ def _bandwidth(figures: _Figures, platform: str) -> PlatformShare | None:
 
 
 def _all_cores(figures: _Figures, platform: str) -> PlatformShare | None:
-    """Return a core's rate of random updates if all cores update, divided by its rate alone."""
+    """Return a core's rate of random updates if all cores work, divided by its rate alone."""
     alone = figures.of(platform, "rate", params={"mode": "single"})
     together = figures.of(platform, "rate", params={"mode": "star"})
     return _ratio(together, alone)

@@ -77,8 +77,9 @@ class How(StrEnum):
 class Match:
     """A row that meets a condition.
 
-    - `mean`: the finding whose mean decided; None if a single value decided.
-    - `value`: the number that decided; None if no number decided.
+    - `mean`: the finding whose mean meets the condition; None if the row itself meets it.
+    - `value`: the estimate, or the end of an interval, that was compared with the limit; None if
+      the condition does not compare an estimate.
     """
 
     cell: Row

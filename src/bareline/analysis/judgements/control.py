@@ -38,7 +38,7 @@ class Control:
     - `tested`: the number of rows with a test.
     - `differ`: the number of these rows with the verdict slower or faster.
     - `equal`: the number of these rows with the verdict equal.
-    - `claims`: the number of certain differences that sentences would claim.
+    - `claims`: the number of differences with the grade certain. Each of them is a false claim.
     - `floors`: for each layer in which rows differ, the largest difference as a ratio above 1; None
       if it is infinite.
     - `floor`: the ratio above 1 up to which differences on any layer may come from the machine
@@ -58,7 +58,7 @@ class Control:
 
     @property
     def honest(self) -> bool:
-        """Whether no row differs, and no sentence would claim a certain difference."""
+        """Whether no row differs, and no difference has the grade certain."""
         return not self.differ and not self.claims
 
 
@@ -112,14 +112,14 @@ def _floors(different: pl.DataFrame) -> dict[str, float | None]:
 
 
 def _floor(rows: pl.DataFrame) -> float:
-    """Return a ratio that differences caused by the machine do not exceed, from the control.
+    """Return a ratio above 1 that differences caused by the machine rarely exceed.
 
     One row that differs proves that the baseline's two measurements differ by more than the spread
     of their launches explains. The size of a single difference is weak evidence, because a layer
     has only one or two differences. The root mean square of the logarithms over all layers
     estimates the size of hidden differences, with as many degrees of freedom as there are cases.
-    The result is a multiple of this root mean square (Student's t). On 39 of 40 pages, as many
-    hidden differences as there are cases are all below this result.
+    The result is a multiple of this root mean square (Student's t). If each case has a hidden
+    difference, all of these are below the result on 39 of 40 pages.
     """
     if rows.is_empty():
         return 1.0

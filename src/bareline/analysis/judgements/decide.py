@@ -1,9 +1,9 @@
 """Decide the verdict, grade and rule of each row. No other module decides rows.
 
-The input is a result of `bareline.analysis.numbers.points.compare_points` with the results of three
-tests: for lost launches, for the family of all claims of a page, and for the false discovery rate
-among the rows that this family does not make certain. `decide` contains a table of rules; the first
-rule that applies decides a row.
+The input is a result of `bareline.analysis.numbers.points.compare_points` and the results of three
+tests. The first test is about lost launches, and the second about all claims of a page together.
+The third gives the false discovery rate among the rows that are not certain. `decide` contains a
+table of rules; the first rule that applies decides a row.
 
 - *certain* rows: all claims of a page that are called certain are true together, except on 5 % of
   pages. The row's own 95 % interval excludes equality, and its estimate is beyond the margin. With
@@ -39,8 +39,8 @@ _RATE_OF_MANY = 0.02
 class RowEvidence:
     """The evidence by which rows are decided, as arrays with an entry for each row.
 
-    - `refused`, `failed`, `skipped`, `left_out`, `empty`: the reason why there may be no
-      comparison.
+    - `refused`, `failed`, `skipped`, `left_out`, `empty`: true if this reason may prevent a
+      comparison of the row.
     - `directed`: the row's metric has a good direction.
     - `lost`: 1 or -1 if lost launches alone make the row worse or better, else 0.
     - `lost_sure`: the result in `lost` is certain over the whole page.
@@ -146,7 +146,7 @@ def decide(row: RowEvidence, floor: float) -> Decisions:
 def is_certain(
     p: FloatCube, q: FloatCube, interval: IntCube, few_boots: BoolCube | bool
 ) -> BoolCube:
-    """Whether rows are certain by the family test, the false discovery rate and the interval."""
+    """Whether each row is certain: by its joint p-value, false discovery rate and interval."""
     by_family = p <= stats.CERTAIN_ALPHA
     by_rate = q <= stats.ALPHA
     is_significant = by_family & by_rate
@@ -173,10 +173,10 @@ _SIDES = {1: Verdict.SLOWER, -1: Verdict.FASTER, 0: None}
 
 
 def decide_mean(mean: Mean | None, margin: float, floor: float) -> Mean | None:
-    """Return the mean of a finding's points with its verdict; slower and faster are always certain.
+    """Return the mean of a finding's points with its verdict.
 
-    Differences below `margin` do not matter. Differences up to the ratio `floor` may come from the
-    machine itself and are undecided.
+    A verdict of slower or faster is certain. Differences below `margin` do not matter. Differences
+    up to the ratio `floor` may come from the machine itself and are undecided.
     """
     if mean is None:
         return None
@@ -205,8 +205,9 @@ def interval_ways(by_interval: pl.Series) -> IntCube:
 def decided(table: pl.DataFrame, floor: float) -> pl.DataFrame:
     """Return measured rows with the columns "verdict", "grade" and "rule" added.
 
-    The rows must have the columns of tests: p (of the family), q, p_adjusted (q for certain rows,
-    else q among the rows that are not certain), by_loss and lost_sure.
+    The rows must have the columns that the tests add: p (over all claims together), q (the false
+    discovery rate), p_adjusted, by_loss and lost_sure. For a certain row, p_adjusted is q. For any
+    other row, it is the false discovery rate among the rows that are not certain.
     """
     result = decide(_evidence(table), floor)
     return table.with_columns(

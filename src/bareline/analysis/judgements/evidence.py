@@ -145,7 +145,7 @@ class Evidence:
 def measured_grounds(
     cells: Sequence[Row], titles: Mapping[str, str], emulated: Collection[str] = ()
 ) -> list[Evidence]:
-    """Return the grounds for each class of applications, one for each point of the comparison."""
+    """Return the measured evidence for each class of applications, with an entry for each point."""
     telling = {}
     for probe, group in grouped_by(cells, lambda cell: cell.place.probe).items():
         telling[probe] = varying([cell.place for cell in group])
@@ -174,7 +174,7 @@ def _judged(cells: Sequence[Row]) -> list[Row]:
 
 
 def _speaks(place: Place, source: GroundSource) -> bool:
-    """Whether a place belongs to a source of evidence: it has the source's metric and probe."""
+    """Whether a place (case and metric) has the metric and the probe of a source of evidence."""
     if place.metric != source.metric:
         return False
     if not fnmatchcase(place.probe, source.probe):
@@ -198,7 +198,11 @@ def _profiled(place: Place) -> bool:
 def _measured(
     cell: Row, source: GroundSource, subject: str, caveats: tuple[Caveat, ...]
 ) -> Evidence | None:
-    """Return the ground of one point; None if its size is in no class, or if it has no value."""
+    """Return the evidence from one point for one class of applications.
+
+    The result is None if the point's message size does not belong to `source`, or if the point was
+    not measured.
+    """
     if cell.verdict in _NOT_THERE:
         return None
     without = cell.verdict in _FAILURES and cell.ratio is None
@@ -255,7 +259,7 @@ def _span(cell: Row) -> Estimate | None:
 
 
 def _bound(cell: Row) -> Estimate | None:
-    """Return the bound of a ratio from lost launches, if they alone decide a claim."""
+    """Return the bound of a ratio, if lost launches alone show that the row differs."""
     claimed = cell.grade is not None and cell.grade.is_claim
     if not claimed:
         return None

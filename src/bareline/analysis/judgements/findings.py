@@ -182,9 +182,10 @@ class Finding:
         return self.grade_toward(self.verdict)
 
     def grade_toward(self, verdict: Verdict) -> Grade:
-        """Return the grade of a verdict: of the mean if it decides, else of the most certain point.
+        """Return the grade of a verdict.
 
-        A mixed verdict has the grade of its losses, not of its gains.
+        This is the grade of the mean if the mean decides, otherwise of the most certain point. A
+        mixed verdict has the grade of its losses, not of its gains.
         """
         if self.by_mean:
             return grade_of(verdict, sure=not self.few_boots)

@@ -1,4 +1,4 @@
-"""Test the rows of a page: the family of all claims, and the false discovery rate.
+"""Test the rows of a page: all claims together (a family), then the false discovery rate.
 
 The family of `bareline.analysis.numbers.family` covers all rows and the means of findings. Each
 row's test statistic is multiplied by a factor. The factor is 2 for rows that the study's question
@@ -66,7 +66,9 @@ class GradedRows:
       from itself by up to this ratio.
     - `table`: the rows of `bareline.analysis.numbers.points.compare_points`, decided.
     - `tests`: the number of comparisons for which "certain" is valid together.
-    - `exchanged`, `short`, `needed`: the values of these fields of the page's `Family`.
+    - `exchanged`: the smallest number of blocks, boots or pairs of launches in a test.
+    - `short`: the platforms with so few of these that no row can become certain.
+    - `needed`: the number of these that the platforms in `short` need.
     - `looks`: the planned interim analyses of the tests.
     """
 
@@ -186,7 +188,7 @@ def _headline() -> pl.Expr:
 
 
 def _tested(rows: pl.DataFrame, height: int) -> BoolCube:
-    """Return a mask over all points of the cube; true for points that the pair's rows compare."""
+    """Return for each point of the `Cube` whether the rows of a pair compare the point."""
     tested = np.zeros(height, dtype=np.bool_)
     compared = rows.filter("comparable")
     tested[compared.get_column("point_row").to_numpy()] = True
@@ -194,7 +196,7 @@ def _tested(rows: pl.DataFrame, height: int) -> BoolCube:
 
 
 def _weights(rows: pl.DataFrame, height: int) -> FloatCube:
-    """Return the factor of each point of the cube; 1 for points that are not compared."""
+    """Return the factor of each point's test statistic; 1 for points that are not compared."""
     weights = np.ones(height)
     compared = rows.filter("comparable")
     points = compared.get_column("point_row").to_numpy()
@@ -216,7 +218,7 @@ class _Group:
 
     @property
     def points(self) -> Points:
-        """The rows' points in the cube; a case without values has no points."""
+        """The index of each row's point in the `Cube`; a case without values has no points."""
         numbers = self.rows["point_row"].drop_nulls()
         return numbers.to_numpy().astype(np.int64)
 
@@ -258,11 +260,11 @@ def _count_tests(pairs: Sequence[PlatformPair], family: Family) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _PairTests:
-    """The rows of a pair as arrays over all points of the cube.
+    """The test results of a pair of platforms, as arrays with an entry for each point.
 
     - `alike`: both platforms measured the same quantity in the same layout.
     - `way`: the direction of the interval: 1, -1 or 0.
-    - `p`: the p-value over the whole family; NaN without a family.
+    - `p`: the p-value over all claims of the page; NaN without a joint test.
     - `sure_loss`: 1 or -1 if lost launches alone make the row certainly worse or better, else 0.
     """
 

@@ -17,7 +17,7 @@ from bareline.vocabulary.place import Place
 
 @dataclass(frozen=True, slots=True)
 class PlaceLoss:
-    """The ratio by which one platform is worse than another one at a place.
+    """The ratio by which one platform is worse than another one at a place (case and point).
 
     - `ratio`: None if it is not known.
     - `reason`: why `ratio` is not known, else empty.
@@ -73,7 +73,7 @@ def below_peak(row: Row, against: str) -> PlaceLoss:
 
 
 def same_figures_are_given(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:
-    """Mark all losses as given if they are simulated and exactly 1: their parameters are equal."""
+    """Mark all losses as given (a parameter) if all of them are simulated and exactly 1."""
     with_ratio = [loss for loss in losses if loss.ratio is not None]
     equal = all(loss.simulated and ratio_of(loss).value == 1.0 for loss in with_ratio)
     if not with_ratio or not equal:

@@ -99,7 +99,7 @@ CLASSES: tuple[ApplicationClass, ...] = (
 
 
 class Basis(StrEnum):
-    """The reason for an answer, by the measurements or printed values ("grounds") that decided."""
+    """The kind of reason for an answer, which follows from measured or printed values."""
 
     VOIDED = "all grounds are voided"
     WITHOUT = "no ground has a figure"
@@ -146,7 +146,7 @@ class Judgement:
 
     @property
     def mostly_failed(self) -> bool:
-        """Whether the answer is unknown because at least half of the grounds failed.
+        """Whether the answer is unknown because at least half of the measurements failed.
 
         The answer "not suited" remains, because programs that do not run cannot improve it.
         """
@@ -157,7 +157,7 @@ class Judgement:
 
 
 def levels_of(ground: Evidence) -> tuple[Suitability, ...]:
-    """Return the answers that a ground's range allows, from the best to the worst."""
+    """Return the answers that the range of a measured or printed ratio allows, the best first."""
     best = _level_of(ground.lo or 0.0)
     worst = _level_of(ground.most)
     levels = _LEVELS[best : worst + 1]
@@ -173,7 +173,7 @@ def _level_of(ratio: float) -> int:
 def judge_platforms(
     grounds: Iterable[Evidence], platforms: Sequence[str], baseline: str
 ) -> list[Judgement]:
-    """Judge every class on every platform; a class without grounds is "not measured"."""
+    """Judge every class of applications on every platform; "not measured" without any value."""
     groups = grouped_by(grounds, lambda ground: (ground.application_class, ground.platform))
     judgements = []
     for kind, name in itertools.product(CLASSES, platforms):
@@ -187,7 +187,7 @@ def _judge(
 ) -> Judgement:
     """Judge one class of applications on one platform.
 
-    - `given`: the grounds for this class and platform.
+    - `given`: the measured or printed values for this class and platform.
     """
     voided = [ground for ground in given if _is_voided(ground, kind)]
     usable = [ground for ground in given if ground not in voided]
@@ -217,7 +217,10 @@ def _judge(
 
 
 def _is_voided(ground: Evidence, kind: ApplicationClass) -> bool:
-    """Whether a caveat that most trials have excludes a ground for a class."""
+    """Whether a measured or printed value does not count for a class of applications.
+
+    A caveat in the class's `voided_by` excludes the value if most trials have this caveat.
+    """
     return any(caveat.code in kind.voided_by and caveat.for_most for caveat in ground.caveats)
 
 
@@ -228,7 +231,7 @@ def _without_figures(
     usable: Sequence[Evidence],
     voided: Sequence[Evidence],
 ) -> Judgement:
-    """Return the judgement, with its reason, if no ground has a value."""
+    """Return the judgement, with its reason, of a class of applications without usable values."""
     answer = Suitability.NOT_MEASURED
     if usable:
         basis = Basis.WITHOUT
@@ -241,7 +244,7 @@ def _without_figures(
 
 
 def _weakened_by_failures(judgement: Judgement) -> Judgement:
-    """Return the judgement with less certainty if grounds failed or launches crashed."""
+    """Return the judgement with less certainty if measurements failed or launches crashed."""
     if judgement.failed:
         if judgement.mostly_failed:
             return replace(judgement, answer=Suitability.CANNOT_TELL, certainty=Certainty.NONE)
@@ -292,9 +295,9 @@ def _ends(grounds: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 
 def _best_end(ground: Evidence) -> float:
-    """Return the bound by which the best ground is chosen.
+    """Return the bound of a ratio by which the best of several ratios is chosen.
 
-    The upper bound is used, but for a range over programs or sizes the lower bound.
+    This is the upper bound; for a range over programs or sizes, it is the lower bound.
     """
     end = ground.hi
     if ground.varies:
@@ -305,9 +308,9 @@ def _best_end(ground: Evidence) -> float:
 
 
 def _worst_end(ground: Evidence) -> float:
-    """Return the bound by which the worst ground is chosen.
+    """Return the bound of a ratio by which the worst of several ratios is chosen.
 
-    The lower bound is used, but for a range over programs or sizes the upper bound.
+    This is the lower bound; for a range over programs or sizes, it is the upper bound.
     """
     end = ground.lo
     if ground.varies:
@@ -326,7 +329,10 @@ def _certainty(answer: Suitability, grounds: Sequence[Evidence]) -> Certainty:
 
 
 def _is_sure(ground: Evidence) -> bool:
-    """Whether a ground allows only one answer, with a value that is certain and exact."""
+    """Whether a value is certain and exact, and allows only one answer.
+
+    A range over several programs or sizes may allow several answers.
+    """
     if len(levels_of(ground)) > 1 and not ground.varies:
         return False
     if ground.weakened or ground.approximate:

@@ -77,7 +77,7 @@ class Survey:
 
     @property
     def bad_nodes(self) -> tuple[str, ...]:
-        """The nodes that are certainly worse themselves, in the fleet's order."""
+        """The nodes that are certainly worse, not only because of their switch."""
         deviating = set()
         for unit in self.deviating:
             if unit.kind == "node":

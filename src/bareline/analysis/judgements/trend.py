@@ -108,7 +108,7 @@ class TrendSeries:
 
 
 class TrendValue(TypedDict):
-    """The median of one run; if `file_date`, `created` is only the timestamp of imported files."""
+    """The median of one run; if `file_date` is true, `created` is only a file's timestamp."""
 
     run: str
     created: str

@@ -62,7 +62,7 @@ def family_wise(
     """Test all points of all pairs, and means over some of the points, as one family.
 
     - `tested`: for each pair a mask of the points to test; the p-value of any other point is NaN.
-    - `groups`: for each pair the points of each mean to test, such as the points of a finding.
+    - `groups`: for each pair the groups of points whose means are tested, such as findings.
     - `weights`: for each pair the factor of each point's test statistic.
     - `looks`: the planned interim analyses. A row is certain if it is certain at any analysis that
       the run has reached.
@@ -103,7 +103,7 @@ def family_wise(
 
 
 def _at_points(members: Sequence[Members], tests: WithLosses) -> Discoveries:
-    """Return for all points of each pair the p-values, and the points that lost launches decide."""
+    """Return for each pair the p-values, and the results of lost launches, of all points."""
     points = []
     by_loss = []
     for member, p_of_pair, loss_of_pair in zip(members, tests.p, tests.by_loss, strict=True):
@@ -118,7 +118,7 @@ def _members(
     groups: Sequence[Sequence[Points]],
     weights: Sequence[FloatCube],
 ) -> list[Members]:
-    """Return for each pair the members of the family: the tested points and means."""
+    """Return for each pair of platforms the points and means that are tested."""
     members = []
     for pair, mask, groups_of_pair, weight in zip(pairs, tested, groups, weights, strict=True):
         members.append(Members(pair, mask, groups_of_pair, weight))
@@ -127,7 +127,7 @@ def _members(
 
 @dataclass(frozen=True, slots=True)
 class _Exchange:
-    """The p-values of a permutation test of blocks; of several interim analyses, the smallest.
+    """The smallest p-values of a permutation test of blocks over all interim analyses.
 
     - `exchanged`: for each platform the number of blocks that were exchanged.
     """
@@ -139,7 +139,7 @@ class _Exchange:
 def _exchange(
     members: Sequence[Members], families: Sequence[_Exchanged], margin: float, looks: Looks
 ) -> _Exchange:
-    """Test members by exchanging the names of platforms, at each interim analysis that was made."""
+    """Test points and means by exchanging platforms' names, at each interim analysis made."""
     p = [member.blank() for member in members]
     exchanged: dict[str, int] = {}
     for family in families:
@@ -157,25 +157,25 @@ def _exchange(
 
 
 def _of_all(p: FloatCube, families: Sequence[_Exchanged], alpha: float) -> FloatCube:
-    """Return p-values corrected for all families and looks; this interim look spends `alpha`."""
+    """Correct p-values for all families, and for this interim analysis's error probability."""
     return p * len(families) * (stats.CERTAIN_ALPHA / alpha)
 
 
 @dataclass(frozen=True, slots=True)
 class _Together:
-    """Members whose blocks are exchanged together; their values follow one another in arrays."""
+    """Points and means of pairs whose blocks are exchanged together, one pair after the other."""
 
     members: Sequence[Members]
     blocks: IntCube
 
     @property
     def platforms(self) -> list[str]:
-        """The platform of each member."""
+        """The platform of each pair."""
         return [member.pair.platform for member in self.members]
 
     @property
     def weight(self) -> FloatCube:
-        """The factors of all members' test statistics, one after the other."""
+        """The factors of the test statistics of all points and means, one after the other."""
         weights = [member.weight for member in self.members]
         return np.concatenate(weights)
 
@@ -185,7 +185,7 @@ class _Together:
         return np.concatenate(zones)
 
     def differences(self, until: int | None = None) -> FloatCube:
-        """Return the differences of all members, one row for each point or mean.
+        """Return the differences between the platforms, one row for each point or mean.
 
         - `until`: use only this number of first blocks of a run; None: all blocks.
         """
@@ -194,7 +194,7 @@ class _Together:
 
 
 def _beyond_noise(members: Sequence[Members], p: Sequence[FloatCube]) -> list[FloatCube]:
-    """Return p-values of at most 1; 1 for a member that noise of two separate runs may explain."""
+    """Return p-values of at most 1; 1 if noise may explain a difference of two separate runs."""
     limited = []
     for member, p_of_pair in zip(members, p, strict=True):
         explained = ~np.isnan(p_of_pair) & member.within_noise()
@@ -211,7 +211,7 @@ def _fewest_exchanged(looks: Looks, families: int) -> int:
 
 
 class Discoveries(NamedTuple):
-    """For each pair: the q-values of the points, and the points that lost launches decide.
+    """For each pair: the q-value of each point, and the result of the point's lost launches.
 
     - `by_loss`: 1 or -1 if lost launches alone make a point worse or better, else 0.
     """
@@ -373,7 +373,7 @@ def _is_exchanged(pair: PlatformPair, *, exact: bool, apart: bool) -> bool:
 
 
 def _enough(pair: PlatformPair, common: IntCube) -> bool:
-    """Whether a pair has at least six of the common groups, or as many as its own boots make."""
+    """Whether `common` divides a pair's blocks into six groups, or as many as its boots form."""
     blocks = pair.exchanged_blocks
     alone = np.unique(pair.boots.groups[blocks]).size
     joint = np.unique(common[blocks]).size
@@ -392,7 +392,7 @@ def _share_least(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCub
 
 
 def _share(parts: list[FloatCube], numbers: Sequence[int], joint: FloatCube) -> None:
-    """Split `joint` and write its pieces to the parts with these numbers."""
+    """Split `joint`, and write the pieces to the elements `numbers` of `parts`."""
     sizes = [parts[number].size for number in numbers]
     ends = np.cumsum(sizes)[:-1]
     shares = np.split(joint, ends)

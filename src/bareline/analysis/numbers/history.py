@@ -252,7 +252,7 @@ class _Replacement(NamedTuple):
 
 
 def _replacements(by_run: _CasesOfRuns) -> Iterator[_Replacement]:
-    """Yield each run whose cases replace the cases before it."""
+    """Yield each run whose cases replace cases of the previous run."""
     numbers = sorted(by_run)
     for before, after in itertools.pairwise(numbers):
         old = by_run[before] - by_run[after]

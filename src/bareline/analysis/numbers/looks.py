@@ -20,7 +20,7 @@ from bareline.vocabulary.place import CASE
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """The planned looks of a run that tests may use; without a plan there is one look at the end.
+    """The planned interim analyses (looks) of a run; without a plan, there is one at the end.
 
     - `planned`: the number of blocks that each look needs; empty without a plan.
     - `reached`: the number of looks that the run has reached.
@@ -33,19 +33,19 @@ class Looks:
 
     @property
     def spending(self) -> tuple[float, ...]:
-        """The error probability that each planned look spends."""
+        """The part of the error probability that each planned interim analysis may use."""
         return spending(len(self.planned))
 
     @property
     def spent(self) -> float:
-        """The error probability that all looks spend together."""
+        """The error probability that all interim analyses use together."""
         if self.planned:
             return sum(self.spending)
         return stats.CERTAIN_ALPHA
 
     @property
     def taken(self) -> tuple[tuple[int | None, float], ...]:
-        """The number of blocks (None: all) and the error probability of each look that was made."""
+        """The number of blocks (None: all) and the error probability of each analysis made."""
         if not self.planned:
             return ((None, stats.CERTAIN_ALPHA),)
         looks = zip(self.planned, self.spending, strict=True)
@@ -53,7 +53,7 @@ class Looks:
 
     @classmethod
     def of(cls, records: Records) -> Looks:
-        """Return the looks of a run; several runs together have no planned looks.
+        """Return the interim analyses (looks) of a run; several runs together have none planned.
 
         Raises AnalysisError: the plan of looks in the run's file is invalid.
         """
@@ -76,9 +76,8 @@ def _complete_blocks(trials: pl.DataFrame, looks: Sequence[int]) -> int:
     """Return the number of completely measured blocks.
 
     The last block of an interrupted run lacks trials. If this block counted, chance would decide
-    which rows include it. A block is complete if it has all cases of the block before. Cases may be
-    missing if they failed in the block before (a run may give them up), or if a look ended them as
-    decided.
+    which rows include it. A block is complete if it has all cases of the block before. A case may
+    be missing if it failed in the block before, or if an interim analysis ended its measurement.
     """
     if trials.is_empty():
         return 0

@@ -47,7 +47,7 @@ class Mean:
 
 
 class Members:
-    """The members of a pair of platforms: tested points, then means over groups of these points."""
+    """The points of a pair of platforms that are tested, then the means over groups of points."""
 
     def __init__(
         self, pair: PlatformPair, tested: BoolCube, groups: Sequence[Points], weight: FloatCube
@@ -75,7 +75,7 @@ class Members:
         return self.rows.size + len(self._averaged)
 
     def blank(self) -> FloatCube:
-        """Return p-values before any test: 0 for all members of a pair without noise, else NaN."""
+        """Return p-values before any test: 0 if the pair has no noise, else NaN."""
         return np.full(self.size, self.pair.blank_p)
 
     def _with_means(self, points: FloatCube, mean: Callable[[Points], Any]) -> FloatCube:
@@ -94,7 +94,7 @@ class Members:
         return self._with_means(points[self.rows], lambda averaged: mean_of(points[averaged]))
 
     def differences(self, blocks: IntCube, until: int | None = None) -> FloatCube:
-        """Return the differences of all members in groups of blocks, as an array (members, groups).
+        """Return the differences of points and means in groups of blocks, shape (rows, groups).
 
         - `blocks`: the group of each block; the blocks of a group are exchanged together.
         - `until`: use only this number of first blocks, for an interim analysis; None: all blocks.
@@ -103,9 +103,9 @@ class Members:
         return self._means_over(stats.collapsed(differences, blocks))
 
     def within_noise(self) -> BoolCube:
-        """For each member of two separate runs, return whether noise may explain the difference.
+        """Return for each point and mean whether noise may explain the difference.
 
-        False for all members if the platforms have common blocks.
+        This concerns only two separate runs: with common blocks, the result is always False.
         """
         points = self.pair.within_noise(self.rows)
         means = [self.pair.mean_within_noise(averaged) for averaged in self._averaged_points]
@@ -113,13 +113,13 @@ class Members:
         return explained.astype(np.bool_)
 
     def zone(self, margin: float) -> FloatCube:
-        """Return for each member the difference between the platforms that does not matter."""
+        """Return for each point and mean the difference that does not matter."""
         zone = self.pair.zone(margin)
         return self._with_means(zone[self.rows], lambda _: np.log1p(margin))
 
     @property
     def weight(self) -> FloatCube:
-        """The factor of each member's test statistic, which is larger for means.
+        """The factor of the test statistic of each point and mean; it is larger for means.
 
         A mean represents many points. With six blocks, there is often an exchange under which one
         of fifty noisy points is as extreme as the mean of the points. So the factor of a mean is
@@ -135,7 +135,7 @@ class Members:
         return self._with_means(self._weight[self.rows], of_mean)
 
     def at_points(self, members: Any, nothing: float = np.nan) -> Any:
-        """Return the members' values at all points of the cube, and `nothing` at other points."""
+        """Return values as an array over all points; `nothing` at points without a test."""
         values = np.full(self.pair.directed.shape, nothing, dtype=members.dtype)
         values[self.rows] = members[: self.rows.size]
         return values
@@ -143,7 +143,7 @@ class Members:
     def means(self, p: FloatCube, by_loss: IntCube) -> list[Mean | None]:
         """Return the mean over each group; None for a group without a mean.
 
-        - `p`, `by_loss`: the results of the tests, for all members.
+        - `p`, `by_loss`: the test results of all points and means.
         """
         means: list[Mean | None] = [None] * len(self.groups)
         count = self.rows.size
@@ -183,7 +183,7 @@ class Members:
         )
 
     def _launches(self, marks: BoolCube, points: Points) -> int:
-        """Count the launches in which any of some points is marked, once for each case."""
+        """Count the launches in which any of `points` is marked; a launch of a case counts once."""
         cases, case_numbers = np.unique(self.pair.case[points], return_inverse=True)
         shape = (cases.size, marks.shape[-1])
         of_cases = np.zeros(shape, dtype=np.bool_)
@@ -220,7 +220,7 @@ class Members:
         return _MeanRatio.of_logs(np.nanmean(logs, axis=-1), fewest)
 
     def lost_shares(self) -> _LostShares:
-        """Return for all members the share of launches that each platform lost.
+        """Return for each point and mean the share of launches that each platform lost.
 
         Points of one case that were lost in the same launches count as one test.
         """
@@ -254,10 +254,10 @@ class _MeanRatio(NamedTuple):
 
 
 class _LostShares(NamedTuple):
-    """The share of lost launches in each block, for all members of a pair and both platforms.
+    """The share of lost launches in each block on both platforms, for each point and mean.
 
-    - `patterns`: a key for each member; members of one case that lost the same launches have equal
-      keys.
+    - `patterns`: a key for each point and mean; points of one case that lost the same launches have
+      equal keys.
     """
 
     platform: FloatCube
@@ -266,9 +266,10 @@ class _LostShares(NamedTuple):
 
 
 class WithLosses(NamedTuple):
-    """For each pair: the p-values of the members, and the members that lost launches decide.
+    """For each pair: the p-values of points and means, and the results of their lost launches.
 
-    - `by_loss`: 1 or -1 if lost launches alone make a member certainly worse or better, else 0.
+    - `by_loss`: 1 or -1 if lost launches alone make a point or mean certainly worse or better, else
+      0.
     """
 
     p: list[FloatCube]
@@ -292,7 +293,8 @@ def with_losses(
     - `p`: the p-values of measured values, which are compared with `alpha`.
     - `adjust`: returns the p-values of losses, adjusted for the number of tests. Its arguments are
       the p-values and the smallest possible p-values.
-    - `spent`: the error probability that the p-values spend at `alpha`, if it differs from `alpha`.
+    - `spent`: the probability of any error if p-values up to `alpha` count as certain; None if it
+      is equal to `alpha`.
     - `looks`: the number of interim analyses of the data.
     """
     tests = _loss_tests(members)
@@ -316,12 +318,12 @@ def with_losses(
 
 @dataclass(frozen=True, slots=True)
 class _LossTests:
-    """The tests of the lost launches of all members.
+    """The tests of lost launches, with an entry for each point and mean.
 
-    - `p`: the p-values; NaN for a member without a lost launch.
+    - `p`: the p-values; NaN without a lost launch.
     - `least`: the smallest possible p-values.
     - `worse`: 1 if the platform lost more launches, -1 if the baseline did, else 0.
-    - `first`: for each member the number of the first member with the same pattern of losses.
+    - `first`: for each entry the number of the first entry with the same pattern of losses.
     """
 
     p: FloatCube
@@ -340,7 +342,7 @@ class _LossTests:
 
 
 def _loss_tests(members: Sequence[Members]) -> _LossTests:
-    """Test the lost launches of all members."""
+    """Test the lost launches of all points and means."""
     p = []
     least = []
     worse = []

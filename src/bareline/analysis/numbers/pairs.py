@@ -177,7 +177,10 @@ class PlatformPair:
         return floor
 
     def _raise_floor(self, floor: FloatCube, side: Side, other: Side) -> None:
-        """Write to `floor` the bounds of the lost launches of `side`, at points with fixed work."""
+        """Write to `floor` the bounds of the launches that the platform `side` lost.
+
+        Only launches of points with a fixed amount of work have a bound.
+        """
         if not side.lost.any():
             return
         with np.errstate(divide="ignore"):
@@ -306,7 +309,7 @@ class PlatformPair:
 
     @property
     def ended(self) -> tuple[EndedBadly, EndedBadly]:
-        """The lost or crashed launches and all launches, of the platform and of its baseline."""
+        """Marks of lost or crashed launches, and of all launches, on both platforms."""
         return self.here.ended_badly, self.there.ended_badly
 
     @cached_property

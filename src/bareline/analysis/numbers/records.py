@@ -340,7 +340,7 @@ def _with_shares(records: Records) -> Records:
 
 
 def _named_apart(shared: Collection[str], label: str) -> pl.Expr:
-    """Return the platforms' names as an expression; a shared name gets the label of its run."""
+    """Return the platforms' names as a Polars expression; a shared name gets its run's label."""
     shared_names = sorted(shared)
     is_shared = pl.col("platform").is_in(shared_names)
     labelled = pl.col("platform") + _run_name("", label)

@@ -217,7 +217,7 @@ def mean_pieces(finding: Finding, *, bounded: bool = True) -> list[Piece]:
 
 
 def worst_pieces(finding: Finding, points: Sequence[Row]) -> list[Piece]:
-    """Name the worst of several points with its interval: ``most at 8 B: 2.34 [2.1, 2.5]``."""
+    """Name the worst of several points with its interval: ``largest at 8 B: 2.34 [2.1, 2.5]``."""
     first = points[0]
     if len(points) == 1 or first.ratio is None:
         return []
@@ -227,7 +227,7 @@ def worst_pieces(finding: Finding, points: Sequence[Row]) -> list[Piece]:
         amount = f"{amount} %"
     bounds = form.bounds(first.ratio, first.ratio.value > 1)
     label = finding.label(first)
-    return [f"most at {label}: {amount}", *bounds]
+    return [f"largest at {label}: {amount}", *bounds]
 
 
 def reach(point: Row, rate: bool, margin: float = DEFAULT_MARGIN) -> str:

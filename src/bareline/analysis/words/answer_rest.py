@@ -121,7 +121,7 @@ def clauses_of_the_rest(scope: AnswerScope, *, whole: bool) -> list[_Clause]:
 
 
 def _equal_cells(scope: AnswerScope) -> _Clause:
-    """Name the only equal row among the rows in the study's question, or count the equal rows."""
+    """Count the equal rows in the study's question; if only one row is equal, name this row."""
     cells = [cell for cell in scope.cells if cell.compared]
     equal = [cell for cell in cells if cell.grade is Grade.EQUAL]
     if not equal:
@@ -168,7 +168,10 @@ def _not_judged(findings: Sequence[Finding]) -> _Clause:
 
 
 def clauses_of_open_cells(scope: AnswerScope) -> list[_Clause]:
-    """Describe the undecided rows in the study's question by the widest of their intervals."""
+    """Describe the undecided rows in the study's question.
+
+    An interval is printed only for the row whose interval has the largest upper bound.
+    """
     cells = _open_cells(scope)
     if not cells:
         return []
@@ -183,7 +186,7 @@ def clauses_of_open_cells(scope: AnswerScope) -> list[_Clause]:
 
 
 def _open_words(scope: AnswerScope, cells: Sequence[Row], widest: Row) -> str:
-    """Describe undecided rows with the range of the row with the widest interval."""
+    """Describe the undecided rows: their number, and the name and interval of the row `widest`."""
     name = scope.name(widest)
     seen = reach(widest, widest.rate, scope.margin)
     if len(cells) > 1:

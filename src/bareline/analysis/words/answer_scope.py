@@ -98,7 +98,7 @@ class AnswerScope:
 
     @property
     def size(self) -> tuple[float, float]:
-        """The largest loss of the rows in question, and of all points, for sorting platforms."""
+        """The largest loss of the rows in the study's question, and of all points, for sorting."""
         named = [cell.size for cell in self.cells_with(Verdict.SLOWER)]
         everywhere = [point.size for point in self.points_with(Verdict.SLOWER)]
         return max(named, default=0.0), max(everywhere, default=0.0)

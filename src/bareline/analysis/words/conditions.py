@@ -43,9 +43,10 @@ class ConditionOutcome:
     """The outcome of a condition.
 
     - `tested`: the number of rows to which the condition was applied.
-    - `violations`: a line for each row that meets the condition, the farthest row first.
+    - `violations`: a line for each row that meets the condition and so counts as a failure. The row
+      farthest beyond the limit comes first.
     - `undecided`: a line for each row whose launches do not show whether it meets the condition.
-    - `remedy`: how many launches would decide these rows; empty without undecided rows.
+    - `remedy`: how many launches would decide the undecided rows; empty if there are none.
     - `nearest`: if no row meets the condition, the row that is nearest to meeting it, with the
       bound of its interval that is nearer to the limit.
     - `head`: the words before each row that meets the condition.
@@ -120,7 +121,7 @@ def _open_words(row: Row) -> str:
 
 
 def _nearest(condition: FailCondition, margin: float, passed: Sequence[Row]) -> str:
-    """Return the passed row that is nearest to the limit, with the bound of its own interval."""
+    """Describe the passed row that is nearest to the limit, with the bound of its interval."""
     bounded = []
     for row in passed:
         bound = _bound(condition, row)

@@ -29,9 +29,9 @@ class _Forecast:
 def outlook_words(points: Sequence[Row], margin: float) -> str:
     """Return how many more launches would decide about half of some undecided points.
 
-    The number is the forecast for the median point. If its ratio is within the margin, this number
-    would show equality. Each forecast is for a single row: certainty over a whole page needs more
-    launches (`bareline.stats.outlook`).
+    The number is the forecast for the median point. If the ratio of this point is within the
+    margin, the launches would show equality. Each forecast is for a single row: certainty over a
+    whole page needs more launches (`bareline.stats.outlook`).
     """
     outlooks = [_forecast(point, margin) for point in points]
     forecast = [outlook for outlook in outlooks if outlook is not None]

@@ -76,7 +76,7 @@ def _unexplained(losses: Sequence[Explanation], named: _Named) -> str:
 
 
 def _same_causes(explained: Explanation) -> str:
-    """Return the subject for the further losses that the causes of a loss explain."""
+    """Return "the same cause", or the plural, for a sentence about further losses."""
     if len(cause_names(explained)) == 1:
         return "the same cause"
     return "the same causes"
@@ -187,7 +187,7 @@ class _Unknown(NamedTuple):
 
 
 def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
-    """Describe losses without an explanation: a probe to run, or that no cause is known."""
+    """Describe losses without an explanation; name the probe to run if a measurement is missing."""
     unknown = [explained for explained in explanations if not explained.known]
     platforms_by_words: dict[tuple[str, str], list[str]] = {}
     for common, group in grouped_by(unknown, _Unknown.of).items():

@@ -86,7 +86,7 @@ def _name(reference: ReferenceValue, params: Mapping[str, Any], where: str) -> s
 
 
 def _measured_instead(check: ReferenceCheck) -> str:
-    """Return the rows' values of the first parameter for which no row has the reference's value."""
+    """Describe which values the rows have for a parameter instead of the reference's value."""
     for name, values in check.measured.items():
         if not values:
             return f"; its rows have no parameter '{name}'"

@@ -274,7 +274,7 @@ class ControlRow(TypedDict):
     - `tested`: the number of tested rows.
     - `differ`: the number of rows that differ.
     - `equal`: the number of rows that are equal.
-    - `claims`: the number of certain differences that sentences would claim.
+    - `claims`: the number of differences with the grade certain. Each of them is a false claim.
     - `floors`: for each layer in which rows differ, the largest difference as a ratio above 1; null
       if it is infinite.
     - `floor`: rows with a ratio up to `floor` remain undecided, in every layer; 1 if no row

@@ -197,7 +197,7 @@ class _OpenPoint(NamedTuple):
 
 
 def _why_open(group: Sequence[Finding], margin: float) -> _OpenWords:
-    """Describe why the findings of one platform are undecided, by their widest interval."""
+    """Describe why the findings of one platform are undecided, with their widest interval."""
     if undecided_yet(group[0]):
         return _OpenWords("not judged yet", _too_few_launches(group))
     open_points = []

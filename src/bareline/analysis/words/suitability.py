@@ -38,7 +38,7 @@ def _words(ground: Evidence) -> str:
 
 
 def reason_of(judgement: Judgement) -> str:
-    """Return the reason for an answer in words, with the values that decided."""
+    """Return the reason for an answer in words, with the values on which the answer is based."""
     reason = _by_basis(judgement)
     failed = judgement.failed
     if failed:
@@ -60,7 +60,7 @@ def reason_of(judgement: Judgement) -> str:
 
 
 def _by_basis(judgement: Judgement) -> str:
-    """Describe the reason for an answer, with the values that decided."""
+    """Describe the kind of reason for an answer, with the values on which the answer is based."""
     grounds = judgement.shown
     match judgement.basis:
         case Basis.VOIDED:
@@ -87,7 +87,7 @@ def _by_basis(judgement: Judgement) -> str:
 
 
 def _voiding_caveats(judgement: Judgement) -> str:
-    """Describe the caveats that exclude all grounds of a judgement."""
+    """Describe the caveats that exclude all measurements of a judgement."""
     caveats: list[Caveat] = []
     for ground in judgement.voided:
         caveats += ground.caveats
@@ -97,7 +97,7 @@ def _voiding_caveats(judgement: Judgement) -> str:
 
 
 def _limits(grounds: Sequence[Evidence]) -> str:
-    """Describe the bounds of grounds, and the answers that they allow; empty without bounds."""
+    """Describe the bounds of ratios, and the answers that these allow; empty without bounds."""
     low = max(ground.lo or 0.0 for ground in grounds)
     high = max(ground.most for ground in grounds)
     limits = []

@@ -44,7 +44,7 @@ def cause_names(explanation: Explanation) -> tuple[str, ...]:
 
 
 def _division(explanation: Explanation) -> str:
-    """Divide a loss: ``Of these 49 us, 47 us are due to the link rate; 2 us are unexplained``."""
+    """Describe the parts of a loss: ``Of these 49 us, 47 us are due to the link rate; ...``."""
     words_of_terms = [term.words for term in explanation.rests if term.words]
     replayed = any(term.words == REPLAY for term in explanation.terms)
     same_words = len(words_of_terms) > 1 and len(set(words_of_terms)) == 1

@@ -40,7 +40,7 @@ _NATIVE_PROGRAM = re.compile(r"\{native\}/([\w.-]+)")
 
 
 def _words(command: Command) -> tuple[str, ...]:
-    """Return the words of a command, and the words of its server."""
+    """Return the words of a command line, and of the server program's command line if any."""
     if command.server is None:
         return command.argv
     return command.argv + command.server.argv
@@ -310,7 +310,7 @@ class HostsAllocation(Nodes):
         return checksum
 
     def _server_node(self, server: Server, layout: Layout) -> int:
-        """Return the index of a server's node; the number -1 is the layout's last node."""
+        """Return the index of a server's node; a `server.node` of -1 is the layout's last node."""
         return server.node if server.node >= 0 else layout.nodes + server.node
 
     def clean_stderr(self, text: str) -> str:

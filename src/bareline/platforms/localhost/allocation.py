@@ -107,7 +107,7 @@ def build_here(mpi: MpiInstallation | str, cache: Path) -> NativeBuild:
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """A neighbour on the nodes of a platform; the neighbour's processes have a separate mark."""
+    """A neighbour that runs the measured command; bareline can end its processes separately."""
 
     hosts: HostsAllocation
     number: int
@@ -126,7 +126,7 @@ class _Copy:
 
 
 class LocalhostAllocation(HostsAllocation):
-    """The nodes of a platform on this machine, which all have its files and MPI library."""
+    """The nodes of a platform on this machine; all use this machine's files and MPI library."""
 
     def __init__(self, nodes: Sequence[Node], context: Context, options: LocalhostOptions) -> None:
         super().__init__(nodes)

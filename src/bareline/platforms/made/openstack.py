@@ -205,7 +205,7 @@ class OpenStackProvider(OpenStackSteward):
         left = most - (used or 0)
         if needed > left:
             raise QuotaReached(
-                f"the quota of {most} {noun} leaves {max(0, left)}, and {needed} are needed",
+                f"{max(0, left)} of the quota of {most} {noun} are free, but {needed} are needed",
                 where=self._options.cloud,
                 hint="remove unneeded resources of the project, or request a larger quota",
             )

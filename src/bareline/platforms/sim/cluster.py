@@ -43,7 +43,7 @@ def _port_rate(options: SimOptions, network: SimulatedNetwork) -> float:
 
 
 def _link_s(network: SimulatedNetwork) -> str:
-    """Return a link's latency for the description: half the wire time of an empty message."""
+    """Return the latency of a simulated link: half the wire time of an empty message."""
     _, empty_s = network.wire()[0]
     return f"{empty_s / 2:.12f}"
 

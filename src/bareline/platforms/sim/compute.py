@@ -186,8 +186,11 @@ Stretches = Mapping[Kind, tuple[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The recorded computing time of a program, by kind of stretch between two MPI calls.
+    """The recorded computing time of a program between its MPI calls.
 
+    - `stretches`: for each kind of computation between two calls, how often it occurs over all
+      ranks, and its mean time in s. The stage of the program, and the functions and counts of
+      the two calls, determine the kind.
     - `scale`: factor for the seconds: the real program's time divided by the recorded time.
     - `source`: how the times were recorded, for people.
     - `busy_cores`: number of cores that other programs used during the recording.
@@ -214,7 +217,7 @@ class Recording:
 
 
 def merge(recordings: Sequence[str]) -> dict[Kind, tuple[int, float]]:
-    """Combine several recordings: for each kind of stretch, keep the lowest mean over the ranks."""
+    """Combine recordings: keep the lowest mean time of each kind of computation between calls."""
     merged: dict[Kind, tuple[int, float]] = {}
     for text in recordings:
         for kind, (calls, total_s) in _sums(text).items():
@@ -227,7 +230,7 @@ def merge(recordings: Sequence[str]) -> dict[Kind, tuple[int, float]]:
 
 
 def _sums(text: str) -> dict[Kind, tuple[int, float]]:
-    """Return the number of calls and the seconds of each kind of stretch, summed over all ranks."""
+    """Return how often each kind of computation occurs over all ranks, and its total time in s."""
     sums: dict[Kind, tuple[int, float]] = {}
     for line in text.splitlines():
         try:
@@ -237,7 +240,9 @@ def _sums(text: str) -> dict[Kind, tuple[int, float]]:
             earlier_calls, earlier_s = sums.get(kind, (0, 0.0))
             sums[kind] = (earlier_calls + calls, earlier_s + calls * float(seconds))
         except ValueError as error:
-            raise PlatformError(f"the line '{line}' of the record is not a computation") from error
+            raise PlatformError(
+                f"the record of the computing times has the invalid line '{line}'"
+            ) from error
     return sums
 
 

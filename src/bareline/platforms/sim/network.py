@@ -118,8 +118,8 @@ class SimulatedNetwork:
         """Return the monotonically rising curve of times on the wire, without processor time.
 
         SMPI leaves out the overheads of messages for which sender and receiver synchronize. The
-        curve therefore has a step at the size from which they synchronize. It has a point at each
-        size at which an overhead has a point.
+        curve therefore has a step at the size from which they synchronize. The curve has a point at
+        each size at which the curve of an overhead has a point.
         """
         largest, _ = self.curve[-1]
         points = (*self.curve, *self.departure_s, *self.receive_overhead_s)
@@ -155,7 +155,7 @@ class SimulatedNetwork:
         """Return the sender's overhead by message size, in the simulator's format.
 
         Messages that wait for the receiver have no overhead. In this format, a size that equals
-        a threshold belongs to the stretch below the threshold.
+        a threshold belongs to the range below the threshold.
         """
         last = self.eager_bytes - 1
         points = [point for point in self.send_overhead_s if point[0] < last]

@@ -167,7 +167,7 @@ class SimAllocation(Allocation):
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         if not runs_simulated(command):
             raise PlatformError(
-                "only bareline's own MPI programs run simulated",
+                "only bareline's own MPI programs can be simulated",
                 where=self._name,
                 hint="leave this probe to other platforms (`platforms = [...]` in its measure)",
             )
@@ -199,7 +199,7 @@ class SimAllocation(Allocation):
     def _inject(
         self, command: Command, argv: list[str], variables: dict[str, str], layout: Layout
     ) -> tuple[str, ...]:
-        """Add a program's recorded computation to its variables; record it first if necessary."""
+        """Add the variables that set a program's recorded computation; return caveats about it."""
 
         def launch(more: Mapping[str, str]) -> Finished:
             line = self._line(argv, layout)

@@ -41,7 +41,7 @@ def _function_of(call: str) -> str:
 
 
 def why_not(trace: Trace) -> str:
-    """Return the reason why the simulator cannot replay a trace; "" if it can replay it."""
+    """Return the reason why the simulator cannot replay a trace; "" if a replay is possible."""
     if trace.why_partial:
         return trace.why_partial
     for stream in trace.streams:

@@ -172,9 +172,9 @@ def mixed(a: Costs, b: Costs, swapped: Collection[Input]) -> Costs:
     """Return the costs of A with some inputs replaced by B's, for ranks laid out as on B.
 
     The curve of a message has two parts: the time of the smallest message (latency) and the time of
-    the bytes beyond it (bandwidth). The curve of a collective is a tree of messages times a factor
-    of the algorithm. Replacing "latency" or "bandwidth" changes the tree, and replacing
-    "collectives" changes the factor.
+    the bytes beyond it (bandwidth). The curve of a collective is the time of a tree of messages,
+    multiplied by a factor of the algorithm. Replacing "latency" or "bandwidth" changes the time of
+    the tree, and replacing "collectives" changes the factor.
     """
 
     def source(name: Input) -> Costs:
@@ -211,7 +211,7 @@ def _on(costs: Costs, key: CurveKey) -> Curve | None:
 
 
 def _message(curve: Curve, a: Costs, latency: Costs, bandwidth: Costs) -> Curve:
-    """Return a curve of B with the latency of `latency` and the time of bytes of `bandwidth`."""
+    """Return `curve` with the latency from `latency` and the time of bytes from `bandwidth`."""
     if _on(a, curve.key) is None:
         return curve
     start_from = _on(latency, curve.key) or curve
@@ -296,7 +296,7 @@ def _longer(probe: str, ranks: int, a: PlatformCurves, b: PlatformCurves) -> flo
 
 
 def _taken(probe: str, ranks: int, ladder: PlatformCurves) -> float | None:
-    """Return the time of a probe, in s, on the number of ranks nearest to the application's."""
+    """Return the time of a probe, in s, on the measured number of ranks nearest to `ranks`."""
     curves = [curve for key, curve in ladder.curves.items() if key.probe == probe]
     if not curves:
         return None

@@ -282,7 +282,7 @@ def _value_of(metric: str) -> pl.Expr:
 
 
 def _means(rows: pl.DataFrame, loop: str, calls: str) -> pl.DataFrame:
-    """Return the time of a call by trial and point.
+    """Return the time of a call for each trial and point (such as a message size).
 
     The time is the mean over a loop of calls. It is limited to a multiple of the trimean of single
     calls, because a disturbance of the loop would increase the mean.

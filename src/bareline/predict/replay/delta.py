@@ -49,7 +49,7 @@ def delta(profile: Profile, a: Costs, b: Costs) -> float:
 
 @dataclass(slots=True)
 class _Times:
-    """The profiled time in calls, and the time of their transfer by the curves of A and B."""
+    """The profiled time in calls, and the transfer times of these calls on A and on B."""
 
     spent_s: float = 0.0
     on_a_s: float = 0.0

@@ -186,7 +186,7 @@ def replay(trace: Trace, costs: Costs) -> Replayed:
     if len(trace.streams) != trace.ranks:
         raise AnalysisError(
             f"the trace contains only {len(trace.streams)} of the program's {trace.ranks} ranks",
-            hint="trace the program again; if it stays, use --model delta",
+            hint="trace the program again; if this error remains, use --model delta",
         )
     tables = _Tables(trace.streams, costs)
     status = load_library().bl_replay_run(ctypes.c_void_p(tables.job.ctypes.data))
@@ -196,7 +196,7 @@ def replay(trace: Trace, costs: Costs) -> Replayed:
         raise AnalysisError(
             "the replay of the trace stops because ranks wait for a message or call that "
             "no rank makes",
-            hint="trace the program again; if it stays, use --model delta",
+            hint="trace the program again; if this error remains, use --model delta",
         )
     ends_s = tuple(tables.ranks["end_s"].tolist())
     computed_s = tuple(tables.ranks["computed_s"].tolist())

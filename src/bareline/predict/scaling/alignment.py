@@ -41,14 +41,14 @@ def _comparable(job: JobCalls) -> tuple[Step, ...]:
 
 
 def _cuts(job: JobCalls) -> Iterator[list[int]]:
-    """Yield for each collective of all ranks the number of the call after it, by rank."""
+    """Yield the possible begins of the period: for each rank, the number of its first call."""
     behind = [list(_behind_collectives(job, rank)) for rank in range(len(job.ranks))]
     if len({len(numbers) for numbers in behind}) == 1:
         yield from map(list, zip(*behind, strict=True))
 
 
 def _behind_collectives(job: JobCalls, rank: int) -> Iterator[int]:
-    """Yield the numbers of a rank's calls that follow a collective of all ranks."""
+    """Yield the numbers of a rank's calls that come directly after a collective of all ranks."""
     for number, step in enumerate(job.ranks[rank].steps):
         if _is_of_all(job, rank, number, step):
             yield number + 1
@@ -62,7 +62,7 @@ def _is_of_all(job: JobCalls, rank: int, number: int, step: Step) -> bool:
 
 
 def _turned(period: ProgramPeriod, begins: list[int]) -> ProgramPeriod:
-    """Return the period from each rank's call in `begins` on; earlier calls come last."""
+    """Return the period, rotated so that each rank begins with its call in `begins`."""
     streams = tuple(
         _from(stream, begin) for stream, begin in zip(period.trace.streams, begins, strict=True)
     )

@@ -66,10 +66,11 @@ def padding_caution(calls: int) -> Caution | None:
 
 
 def _of_steps(pattern: Pattern, grid: Grid, trace: Trace, side: int) -> Caution | None:
-    """Return the assumption about steps along a side; None if only one direction is possible.
+    """Return the assumption about the distance to partners along a side of the grid.
 
-    Steps that differ by a multiple of all profiled lengths lead to the same partner on every
-    profile.
+    Distances that differ by a common multiple of all profiled lengths of the side lead to the same
+    partner in every profile. The result is None if the side is too short for such distances, or if
+    no message crosses it.
     """
     lengths = sorted({profiled.sides[side] for profiled in pattern.grids})
     same_after = math.lcm(*lengths)
@@ -90,7 +91,7 @@ def _of_steps(pattern: Pattern, grid: Grid, trace: Trace, side: int) -> Caution 
 
 
 def _crossing(grid: Grid, stream: CallStream, side: int) -> int:
-    """Return the number of a rank's messages to or from another coordinate of a side."""
+    """Return the number of a rank's messages whose partner has another coordinate along a side."""
     coordinate = grid.at(stream.rank)[side]
     crosses = []
     for shape in stream.shapes:
@@ -106,8 +107,8 @@ def _crossing(grid: Grid, stream: CallStream, side: int) -> int:
 def _of_ends(pattern: Pattern, grid: Grid) -> Caution | None:
     """Return the assumption that only the last ranks of a side make calls that inner ranks lack.
 
-    A region at an end has one rank on the longest profiled side, but may have several ranks on a
-    longer side.
+    In the profiles, one rank at an end of the side makes these calls. On a longer side, several
+    ranks at the end may make them.
     """
     ranks_at = Counter(map(grid.place, range(grid.ranks)))
     calls = 0
@@ -142,7 +143,7 @@ def _longer_sides(pattern: Pattern, grid: Grid) -> Sequence[int]:
 def _more_than_inside(
     pattern: Pattern, place: Place, template: Template, side: int
 ) -> Counter[str]:
-    """Return, by function, the number of calls at an end that ranks next to it do not make."""
+    """Return by function how many more calls ranks at an end of a side make than inner ranks."""
     inside = pattern.templates.get((*place[:side], INSIDE, *place[side + 1 :]))
     if place[side] == INSIDE or inside is None:
         return Counter()

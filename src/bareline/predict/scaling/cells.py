@@ -36,7 +36,7 @@ _WHOLE: tuple[Rule, ...] = (_rounded, _first_have_more, _last_have_more, _last_h
 
 
 def _trimmed(rule: Rule) -> Rule:
-    """Return a rule that removes a boundary cell from each of the two end parts."""
+    """Return `rule`, changed so that the first and the last part have one cell less."""
 
     def inner(cells: Any, side: Any, coordinate: Any) -> Any:
         whole = rule(cells, side, coordinate)

@@ -15,9 +15,9 @@ class Key(NamedTuple):
     """The key of calls that may follow the same laws.
 
     Such calls have the same kind (`step`), the same relations from the rank to its partners (`to`,
-    `from_`), and the same number `nth` among the otherwise equal calls of their place. Roots are
-    not in the key: all ranks make the same collectives in the same order, and a fixed root looks
-    like a neighbour to the ranks next to it.
+    `from_`), and the same number `nth` among the otherwise equal calls of their place on the grid.
+    Roots are not in the key: all ranks make the same collectives in the same order, and a fixed
+    root looks like a neighbour to the ranks next to it.
     """
 
     step: Step
@@ -27,7 +27,7 @@ class Key(NamedTuple):
 
     @property
     def along(self) -> int | None:
-        """The only side that a message crosses; None for several sides, or without a message."""
+        """The side that a message crosses on a grid of several sides; None if not exactly one."""
         way = self.to or self.from_ or ()
         stay = Relation("shift", 0)
         crossed = [side for side, relation in enumerate(way) if relation != stay]
@@ -37,7 +37,7 @@ class Key(NamedTuple):
 
 
 class ProfiledCall(NamedTuple):
-    """A profiled call, with the index of its profile, its rank, and the place of its rank."""
+    """A profiled call: the index of its profile, its rank, and the rank's place on the grid."""
 
     job: int
     rank: int
@@ -50,7 +50,7 @@ class ProfiledCall(NamedTuple):
         return self.shape.root == self.rank
 
     def moved(self, index: int) -> int:
-        """Return an amount of the call by `index`: size, bytes sent, or bytes received."""
+        """Return the size (`index` 0), the bytes sent (1) or the bytes received (2)."""
         amounts = (self.shape.size, self.shape.sent, self.shape.received)
         return amounts[index]
 
@@ -63,5 +63,5 @@ class ProfiledCall(NamedTuple):
         return self.shape.send_tag if sends else self.shape.receive_tag
 
     def is_at(self, place: Place, sides: Sequence[int]) -> bool:
-        """Whether the rank has the given place along some sides."""
+        """Whether the rank's place on the grid is equal to `place` along the given sides."""
         return all(self.place[side] == place[side] for side in sides)

@@ -82,7 +82,7 @@ _AllCalls = Sequence[_RankCalls]
 def first_fault(trace: Trace, *, exact: bool = True) -> Fault | None:
     """Return the first call that does not match; None if the period can run to its end.
 
-    - `exact`: whether sizes follow laws exactly; otherwise the sizes at both ends of a message may
+    - `exact`: whether sizes follow laws exactly; otherwise the sizes of a send and its receive may
       differ.
     """
     calls = list(map(_calls_of_rank, trace.streams))
@@ -126,7 +126,7 @@ class _Messages:
     sent_for: dict[_Spot, _Spot] = field(default_factory=dict)
 
     def fault(self, calls: _AllCalls) -> Fault | None:
-        """Return the first send or receive without a partner, or receive that is too small."""
+        """Return the first fault: a call without a partner, or a receive that is too small."""
         sends: dict[_Channel, list[_Call]] = defaultdict(list)
         receives: dict[_Channel, list[_Call]] = defaultdict(list)
         for call in chain.from_iterable(calls):
@@ -287,7 +287,7 @@ class _Run:
         return True
 
     def _have_all_come(self, call: _Call) -> bool:
-        """Whether all members have come to a rank's next collective over a communicator."""
+        """Record that a rank has come to its collective; return whether all members have come."""
         shape = call.shape
         member = (call.rank, shape.comm)
         arrived = self._arrived[shape.comm, self._passed[member]]

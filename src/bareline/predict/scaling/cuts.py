@@ -1,4 +1,4 @@
-"""The cuts of a problem's sides into parts that explain the sizes of the profiled calls."""
+"""Ways to cut a problem's sides into parts, so that the parts explain sizes of profiled calls."""
 
 from __future__ import annotations
 
@@ -46,14 +46,19 @@ CallSizes = tuple[CountSizes, ...]
 
 @dataclass(frozen=True, slots=True)
 class SideCuts:
-    """The possible cuts of a grid's sides, the even cut first, and why uneven cuts are missing."""
+    """The possible ways to cut a problem along the sides of a grid, the even cut first.
+
+    - `unclear`: the reason why uneven cuts are missing; "" if they are not missing.
+    """
 
     ways: list[Cut]
     unclear: str = ""
 
     @classmethod
     def of(cls, grid: Grid, uneven: Sequence[CallSizes]) -> SideCuts:
-        """Return the cuts that explain the profiled sizes; the laws of all these cuts must agree.
+        """Return the even cut, and the uneven cuts that explain the profiled sizes.
+
+        If there are too many uneven cuts, only the even cut is returned.
 
         - `uneven`: the calls whose sizes differ between the ranks of a profile.
         """
@@ -69,7 +74,7 @@ class SideCuts:
 
 
 def _ways_of(grid: Grid, uneven: Sequence[CallSizes], rules: Sequence[Rule]) -> list[Cut]:
-    """Return the possible cuts of all sides by rules of one kind."""
+    """Return the ways to cut a problem along all sides of the grid, by one of `rules` per side."""
     ways: list[Cut] = [(None,) * len(grid.sides)]
     for side in range(len(grid.sides)):
         wider: list[Cut] = []
@@ -82,9 +87,9 @@ def _ways_of(grid: Grid, uneven: Sequence[CallSizes], rules: Sequence[Rule]) -> 
 def _with_side(
     grid: Grid, side: int, cut: Cut, uneven: Sequence[CallSizes], rules: Sequence[Rule]
 ) -> list[Cut]:
-    """Return `cut` with each possible cut of a further side.
+    """Return `cut`, extended by each possible uneven cut of `side`.
 
-    The side is cut evenly if no cut explains the sizes.
+    If no uneven cut explains the sizes of the calls, `cut` is returned unchanged.
     """
     for call in uneven:
         if not _differ_along(side, call):
@@ -100,7 +105,7 @@ def _with_side(
 
 
 def _differ_along(side: int, call: CallSizes) -> bool:
-    """Whether the sizes of a call differ along one side only."""
+    """Whether the sizes of a call differ along `side`, and along no other side of the grid."""
     for count in call:
         parts = count.at_parts(side)
         if len(parts) > len({coordinate for _, coordinate in parts}):
@@ -120,9 +125,9 @@ def _replaced(cut: Cut, side: int, cells: Cells) -> Cut:
 
 
 def _cells_of_side(side: int, call: CallSizes, cut: Cut, rules: Sequence[Rule]) -> Iterator[Cells]:
-    """Yield the cells along a side that explain the sizes of a call.
+    """Yield the numbers of cells along a side, with their rules, that explain a call's sizes.
 
-    - `cut`: the cells of the other sides.
+    - `cut`: the cells along the other sides.
     """
     candidates: list[_Candidate] = []
     for rule in rules:
@@ -146,7 +151,7 @@ def _gives_sizes(call: CallSizes, cut: Cut) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A number of cells whose parts differ exactly where the sizes differ.
+    """A number of cells along a side; its parts differ exactly where the sizes of a call differ.
 
     - `is_share`: whether the sizes in each profile are proportional to the parts.
     """
@@ -156,7 +161,7 @@ class _Candidate:
 
 
 def _candidates(side: int, call: CallSizes, rule: Rule) -> Iterator[_Candidate]:
-    """Yield the cells along a side that may explain the sizes of a call by a rule."""
+    """Yield the numbers of cells along a side that may explain a call's sizes with `rule`."""
     numbers = np.arange(2, _MOST_CELLS)
     fits = np.ones(len(numbers), bool)
     shares = np.ones(len(numbers), bool)

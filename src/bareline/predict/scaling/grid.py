@@ -75,7 +75,7 @@ def grids(ranks: int, count: int) -> Iterator[Grid]:
 
 
 def place_words(place: Place) -> str:
-    """Describe a place along each side, for a message."""
+    """Describe a place on the grid (low end, inside or high end of each side), for a message."""
     names = ("at the low end of", "inside", "at the high end of")
     return ", ".join(f"{names[here]} side {side}" for side, here in enumerate(place, start=1))
 
@@ -88,16 +88,16 @@ class _GridRule:
     """A rule that determines the grid for a number of ranks.
 
     - `fixed`: the sides that keep their lengths.
-    - `order`: the order of the other sides by length.
+    - `order`: for each other side, its position after these sides are sorted by length.
     """
 
     fixed: tuple[int, ...]
     order: tuple[int, ...]
 
     def grid(self, model: Grid, ranks: int) -> Grid | None:
-        """Return a grid with the fixed sides of `model`, and other sides with the smallest sum.
+        """Return the grid of `ranks` ranks that follows the rule; None if there is none.
 
-        None if no such sides have `ranks` ranks.
+        The fixed sides are as long as in `model`. The other sides have the smallest sum of lengths.
         """
         fixed_ranks = math.prod(model.sides[side] for side in self.fixed)
         if ranks % fixed_ranks:
@@ -126,8 +126,8 @@ def grids_by_rule(profiled: Sequence[Grid], ranks: int) -> list[Grid]:
     """Return the grids of `ranks` ranks by each rule that all profiled grids follow.
 
     A rule keeps the length of some sides, and gives the other sides the lengths with the smallest
-    sum. These sides have the same order by length on every grid. The first grid follows the rule
-    with the fewest fixed sides.
+    sum. The order of these other sides by length is the same on every grid. The first grid follows
+    the rule with the fewest fixed sides.
     """
     ruled: list[Grid] = []
     for rule in _rules(profiled):
@@ -182,8 +182,8 @@ def counts_that_check(
 ) -> tuple[int, ...]:
     """Return the one or two further numbers of ranks whose profiles would check every side.
 
-    A side is checked if it has been cut into four or more parts; a side of three has one rank
-    inside, which fits every rule. The result is empty if all sides are checked, or if no numbers up
+    A side is checked if it has been cut into four or more parts; of three parts only one is inside,
+    which fits every rule. The result is empty if all sides are checked, or if no numbers up
     to `most` check them by the rule of the profiled grids.
 
     - `given`: all numbers of ranks that were profiled, including numbers that do not fit these

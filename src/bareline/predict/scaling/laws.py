@@ -34,14 +34,15 @@ def _subsets(items: Sequence[_Item]) -> list[tuple[_Item, ...]]:
 
 
 def products(sides: int) -> list[tuple[int, ...]]:
-    """Return all subsets of sides, in the order of the terms that are their products."""
+    """Return all subsets of the grid's sides; `terms_at` has their products in this order."""
     return _subsets(range(sides))
 
 
 def terms_at(grid: Grid, rank: int, cut: Cut) -> Floats:
-    """Return the values of the terms for a rank.
+    """Return the values that the terms of a law have on a rank.
 
-    The terms are 1, the products of the rank's shares along sides, and the products of sides.
+    The terms are 1, each product of the rank's shares of the problem along some sides, and each
+    product of the lengths of some sides.
     """
     shares = list(map(share, cut, grid.sides, grid.at(rank)))
     of_shares = map(math.prod, _subsets(shares))
@@ -63,7 +64,7 @@ class LawTerms:
 
     @property
     def first_growing(self) -> int:
-        """The index of the first term that grows with the sides; terms of shares come before."""
+        """The index of the first term that grows with the sides; shares have lower indices."""
         return int(2**self.sides)
 
     @property
@@ -73,7 +74,11 @@ class LawTerms:
         return [term for term, sides in numbered if self.along not in sides]
 
     def families(self) -> Iterator[Sequence[tuple[int, ...]]]:
-        """Yield sets of terms, the simplest first: one term before two, shares before growth."""
+        """Yield lists of possible sets of terms, the list with the simplest sets first.
+
+        Sets of one term come before sets of two terms. For each number of terms, shares of the
+        problem come before terms that grow with the sides of the grid.
+        """
         shares = self.shares
         growing = range(self.first_growing, 2 * self.first_growing - 1)
         yield [(0,), *((term,) for term in shares)]
@@ -249,8 +254,9 @@ class Fit:
 def close_law(table: SizeTable, terms: LawTerms) -> Law:
     """Return the law nearest to sizes that vary between periods.
 
-    Its terms are the constant 1 and the shares of the problem that the profiles distinguish. The
-    law is checked if each profile can be predicted from the other profiles.
+    Its terms are the constant 1 and shares of the problem. A share is left out if its values in the
+    profiles are a linear combination of the terms before it. The law counts as checked if each
+    profile can be predicted from the other profiles.
     """
     chosen: tuple[int, ...] = (0,)
     for term in terms.shares:

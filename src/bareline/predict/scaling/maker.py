@@ -33,7 +33,7 @@ _EVEN_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class _Communicator:
-    """The number of a communicator and of its ranks; 0 if a call has no communicator."""
+    """The number that identifies a communicator, and its number of ranks; 0 without one."""
 
     number: int = 0
     ranks: int = 0
@@ -65,7 +65,7 @@ class Maker:
         self._size_laws = self._calls.size_laws
 
     def assumed_even(self) -> tuple[int, ...]:
-        """Return the sides on which sizes depend and that no profile proves to be cut evenly."""
+        """Return the sides that affect message sizes and that are cut evenly by assumption only."""
         return tuple(sorted(self._even))
 
     def unchecked(self) -> Unchecked:
@@ -100,10 +100,8 @@ class Maker:
         comm = self._communicator(rank, call)
         is_root = step.rooted and root == rank
         if is_root not in call.sizes:
-            why = (
-                "no profiled rank at this place of the grid shows the call's size as the root, or"
-                " as a rank that is not the root"
-            )
+            role = "is the root" if is_root else "is not the root"
+            why = f"no profiled rank at this place of the grid {role} of the call"
             raise self._refused(call, why)
         laws = call.sizes[is_root]
         size, sent, received = (self._amount(call, size_laws, rows) for size_laws in laws)
@@ -130,7 +128,7 @@ class Maker:
         other = end.rank_on(self.grid, rank)
         if other is None:
             raise self._refused(
-                call, f"in the grid {self.grid}, rank {rank} has no partner at this place"
+                call, f"in the grid {self.grid}, rank {rank} has no partner for this call"
             )
         return other
 
@@ -140,7 +138,7 @@ class Maker:
         tags = {law.at(self.grid.ranks, rank, other) for law in laws}
         if len(tags) > 1:
             listed = " or ".join(map(str, sorted(tags)))
-            raise self._refused(call, f"the tag of the call may be {listed}")
+            raise self._refused(call, f"the profiles allow several tags of the call: {listed}")
         return tags.pop()
 
     def _communicator(self, rank: int, call: PlaceCall) -> _Communicator:
@@ -151,7 +149,7 @@ class Maker:
         return _Communicator()
 
     def _numbered(self, members: frozenset[int]) -> _Communicator:
-        """Return the communicator of the given members, with one number for all their calls."""
+        """Return the communicator of the given members, which always has the same number."""
         new = _Communicator(len(self._comms) + 1, len(members))
         return self._comms.setdefault(members, new)
 
@@ -257,7 +255,7 @@ class Maker:
         return call.why_unchecked_tags_or_sizes(laws)
 
     def _sides_assumed_even(self, law: Law) -> set[int]:
-        """Return the sides on which a size depends and that no profile proves to be cut evenly."""
+        """Return the sides that affect a size and that are cut evenly by assumption only."""
         shares = products(len(self.grid.sides))
         sides: set[int] = set()
         for term in law.terms:
@@ -266,7 +264,7 @@ class Maker:
         return {side for side in sides if not self._is_cut_shown(side, law.cut)}
 
     def _is_cut_shown(self, side: int, cut: int) -> bool:
-        """Whether the profiles show the cells of a side, or that the new parts are equal."""
+        """Whether the profiles show the number of cells of a side, or that its parts are equal."""
         if self._size_laws.cuts.ways[cut][side] is not None:
             return True
         lengths = [grid.sides[side] for grid in self.pattern.grids]
@@ -274,10 +272,10 @@ class Maker:
 
 
 def _size(law: Law, rows: _Rows) -> float:
-    """Return the size of a call on a rank by a law, in bytes."""
+    """Return the size in bytes that a law gives for a call of one rank."""
     return float(law.at(rows[law.cut]))
 
 
 def _sizes(laws: Sequence[Law], rows: _Rows) -> set[float]:
-    """Return the different sizes of a call on a rank by several laws, in bytes."""
+    """Return the different sizes in bytes that several laws give for a call of one rank."""
     return {round(_size(law, rows), _PLACES) for law in laws}

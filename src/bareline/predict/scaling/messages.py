@@ -118,7 +118,7 @@ def _least_and_most(numbers: Collection[int]) -> tuple[int, int]:
 
 
 def _most_calls(profiled: Mapping[int, Mapping[str, _Function]], call: str) -> dict[str, int]:
-    """Return the most calls of a rank to a function, by the profiled number of ranks."""
+    """Return the largest number of calls of a rank to a function, for each profile."""
     most: dict[str, int] = {}
     for ranks, functions in profiled.items():
         function = functions.get(call, _Function())

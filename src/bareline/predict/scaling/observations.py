@@ -26,10 +26,12 @@ _Rules = tuple[MembersRule, ...]
 class Observations:
     """The calls of all profiles.
 
-    - `keys`: for each place, the keys of its calls, in order.
+    - `keys`: for each place on the grid (such as a corner), the keys of its calls, in order.
     - `samples`: the calls of each key.
-    - `alike`: for each call of a place, the calls of all places that have the same step and number.
-    - `shared`: for each key, the relations and rules that all its calls follow.
+    - `alike`: for each call of a place, the calls of all places that have the same step (kind of
+      call) and the same number among the calls of this step.
+    - `shared`: for each key, the relations to partners and the rules of communicators that all
+      calls of the key follow.
     """
 
     pattern: Pattern
@@ -56,14 +58,14 @@ class Observations:
                 yield job, rank
 
     def _calls(self) -> Iterator[tuple[PlaceNumber, ProfiledCall]]:
-        """Yield all profiled calls, each with its place and its number in that place."""
+        """Yield all profiled calls, each with the place of its rank on the grid and its number."""
         for job, rank in self._ranks():
             place = rank.place
             for number, shape in enumerate(rank.shapes):
                 yield (place, number), ProfiledCall(job, rank.rank, place, shape)
 
     def _alike_steps(self) -> dict[PlaceNumber, _Samples]:
-        """Return for each call of a place the calls of all places with the same step and number."""
+        """Return for each call of a place on the grid the same calls of all places (`alike`)."""
         steps: dict[PlaceNumber, _NthStep] = {}
         for place, keys in self.keys.items():
             seen: Counter[Step] = Counter()
@@ -78,7 +80,7 @@ class Observations:
     # Whom calls concern --------------------------------------------------------------------------
 
     def _shared_by_key(self) -> dict[Key, Concern]:
-        """Return for each key the relations and rules that all its calls follow."""
+        """Return for each key the partner relations and communicator rules of all its calls."""
         shared: dict[Key, Concern] = {}
         for place, template in self.pattern.templates.items():
             for key, concern in zip(self.keys[place], template.concerns, strict=True):
@@ -86,7 +88,7 @@ class Observations:
         return shared
 
     def _rules_by_communicator(self) -> dict[tuple[int, int], set[MembersRule]]:
-        """Return for each profile and communicator the rules that all its calls follow."""
+        """Return for each profile and communicator the rules that all calls over it follow."""
         by_comm: dict[tuple[int, int], set[MembersRule]] = {}
         for job, rank in self._ranks():
             concerns = self.pattern.templates[rank.place].concerns
@@ -139,7 +141,7 @@ def _differ(call: CallSizes) -> bool:
 
 
 def _numbered(template: Template) -> Iterator[Key]:
-    """Yield the keys of a place's calls; equal calls are numbered."""
+    """Yield the key of each call of a template; keys number the calls that are otherwise equal."""
     seen: Counter[tuple[object, ...]] = Counter()
     for step, concern in zip(template.steps, template.concerns, strict=True):
         to = concern.to.chosen if concern.to is not None else None

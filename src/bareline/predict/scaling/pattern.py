@@ -1,8 +1,8 @@
 """The calls of a program's ranks by their place on the grid, from several profiles.
 
 All ranks of a place (a corner, an edge, a face, the inside) make the same calls, in every profile.
-The ranks that a call concerns follow the same relation (`relations`, `members`) for all ranks of
-the place.
+The partners and the communicator of a call follow the same rule for all ranks of the place (see the
+modules `relations` and `members`).
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ def _both(end: End | None, other: End | None) -> End | None:
 
 @dataclass(frozen=True)
 class Template:
-    """The calls of the ranks of a place, with the ranks that each call concerns.
+    """The calls of the ranks at a place on the grid, with the ranks that each call concerns.
 
-    - `longest`: the longest sides on which the calls were profiled.
+    - `longest`: the greatest length of each side on which the calls were profiled.
     - `counts`: the number of profiles with the calls.
     """
 
@@ -84,9 +84,10 @@ class Template:
     counts: int
 
     def is_checked(self, place: Place) -> bool:
-        """Whether a second rank makes the calls: next to the first rank, or in another profile.
+        """Whether a second rank at `place` made the same calls in the profiles.
 
-        A place that is inside along some side is checked by the next rank along each such side.
+        If the place is inside some sides, the profiles must have two inner ranks along each of
+        these sides. If it is at an end of every side, two profiles must have the calls.
         """
         if 1 not in place:
             return self.counts > 1
@@ -96,7 +97,7 @@ class Template:
 
 @dataclass(frozen=True)
 class Pattern:
-    """The calls of the ranks of each place, from several profiles; the largest profile is last."""
+    """The calls of each place on the grid, from several profiles; the largest profile is last."""
 
     counts: tuple[ProfiledCount, ...]
     templates: Mapping[Place, Template]
@@ -117,7 +118,7 @@ class Pattern:
         return self.counts[-1].job.period
 
     def is_checked(self, place: Place) -> bool:
-        """Whether more than one rank shows the calls of a place."""
+        """Whether more than one profiled rank shows the calls of a place on the grid."""
         return self.templates[place].is_checked(place)
 
     @property
@@ -181,7 +182,7 @@ def _possible_grids(ranks: int) -> Iterator[Grid]:
 
 
 def _ends(pattern: Pattern) -> int:
-    """Return the number of sides along which no rank is inside."""
+    """Return the number of sides that have only two ranks, both at an end of the side."""
     return sum(side == BOTH_ENDS for side in pattern.grid.sides)
 
 
@@ -205,7 +206,7 @@ def _with_count(pattern: Pattern, job: JobCalls) -> Pattern:
 
 
 class _Misfit(Exception):
-    """Raised if ranks of a place make different calls, or calls that follow no relation."""
+    """Raised if ranks at one place on the grid make different calls, or a call fits no relation."""
 
     def __init__(self, call: str) -> None:
         super().__init__(call)
@@ -218,9 +219,9 @@ class _Misfit(Exception):
 
 
 def _templates(counts: Sequence[ProfiledCount]) -> dict[Place, Template]:
-    """Return the calls of each place.
+    """Return the calls of each place on the grid (such as a corner).
 
-    Raises _Misfit: a call does not fit.
+    Raises _Misfit: a call differs between ranks of one place, or fits no relation or rule.
     """
     by_place: dict[Place, list[RankOfCount]] = {}
     for count in counts:
@@ -234,7 +235,7 @@ def _templates(counts: Sequence[ProfiledCount]) -> dict[Place, Template]:
 
 
 def _template(ranks: Sequence[RankOfCount]) -> Template:
-    """Return the calls of the ranks of a place, which all make the same steps."""
+    """Return the calls of `ranks`, which are at one place on the grid and make equal calls."""
     steps = ranks[0].calls.steps
     to = _ends_of_calls(ranks, "to", lambda step: step.sends)
     from_ = _ends_of_calls(ranks, "from_", lambda step: step.receives)
@@ -269,7 +270,7 @@ def _communicators(ranks: Sequence[RankOfCount]) -> dict[int, tuple[MembersRule,
 def _ends_of_calls(
     ranks: Sequence[RankOfCount], name: EndName, has_end: Callable[[Step], bool]
 ) -> dict[int, End]:
-    """Return one end (receiver, sender or root) of each call that has it, by the call's number."""
+    """Return the end `name` (receiver, sender or root) of each call that has it, by call number."""
     steps = ranks[0].calls.steps
     numbers = [number for number, step in enumerate(steps) if has_end(step)]
     if not numbers:
@@ -315,8 +316,8 @@ def _refused(period: ProgramPeriod, why: str) -> AnalysisError:
     return AnalysisError(
         f"{program_of(period)} on {period.ranks} ranks cannot be constructed for more ranks: {why}",
         where=str(period.trace.path),
-        hint="profile with four or more ranks along each side (16 for two, 64 for three); "
-        "other programs are predicted for the ranks that were profiled",
+        hint="profile with four or more ranks along each side of the grid (16 ranks for two sides, "
+        "64 for three); a program without a grid is predicted only for the ranks of its profiles",
     )
 
 

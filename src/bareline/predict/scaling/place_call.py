@@ -1,4 +1,4 @@
-"""A call that the ranks of a place make, with its laws."""
+"""A call that the ranks at one place on the grid make, with the laws of its sizes and tags."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from bareline.predict.scaling.tags import TagLaw
 
 @dataclass(eq=False, slots=True)
 class PlaceCall:
-    """A call of a place, with its laws, and the number of calls that were made from it.
+    """A call at a place on the grid (such as a corner), with the laws of its sizes and tags.
 
     - `number`: the number of the call in the period.
-    - `sizes`: laws of the size, bytes sent and bytes received, by whether the rank is the root.
+    - `sizes`: laws of the size, of the bytes sent and of the bytes received. The key is True for
+      the laws of the root, and False for the laws of other ranks.
     - `times`: the number of calls of a rank that follow the same laws; `spent_s` is their total
       time.
-    - `likely`: whether the size was assumed to be that of a face, because several laws fit.
+    - `likely`: whether several laws fit the size, and the size of a face of the rank's part of the
+      problem was assumed.
+    - `made`: the number of calls that were built from this call.
     - `why`: the reason why the call is unchecked.
     - `alone`: whether the communicator contains only the rank itself.
     - `padded`: whether the size may be rounded up to whole blocks (see `may_be_padding`).
@@ -48,7 +51,7 @@ class PlaceCall:
 
     @property
     def laws(self) -> tuple[object, ...]:
-        """The properties that distinguish the call from other calls of its place."""
+        """The properties that distinguish the call from other calls at its place on the grid."""
         sizes = tuple((role, *map(id, laws)) for role, laws in sorted(self.sizes.items()))
         return (self.key.step, self.concern, self.send_tag, self.receive_tag, sizes)
 

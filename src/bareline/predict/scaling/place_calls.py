@@ -30,7 +30,7 @@ _AMOUNTS = range(3)
 
 @dataclass
 class PlaceCalls:
-    """The calls of each place, with the laws of their sizes and tags.
+    """The calls of each place on the grid, with the laws of their sizes and tags.
 
     - `spread`: the difference of message sizes between periods, as a share of the bytes.
     """
@@ -47,7 +47,7 @@ class PlaceCalls:
         self.times = _mean_times(self.pattern)
 
     def of(self, place: Place) -> list[PlaceCall]:
-        """Return the calls of a place.
+        """Return the calls of the ranks at a place on the grid.
 
         Raises AnalysisError: a call follows no law.
         """
@@ -56,7 +56,10 @@ class PlaceCalls:
         return self._calls[place]
 
     def different(self) -> Iterator[PlaceCall]:
-        """Yield one call for each set of laws of a place, without completions of requests."""
+        """Yield the calls of each place on the grid; calls with the same laws are yielded once.
+
+        Completions of requests are left out.
+        """
         for calls in self._calls.values():
             for call in dict.fromkeys(calls):
                 if not call.is_completion:
@@ -87,7 +90,7 @@ class PlaceCalls:
         return calls
 
     def _call(self, place: Place, number: int) -> PlaceCall:
-        """Return a call of a place with the ranks that the call concerns, without its laws."""
+        """Return call `number` at a place on the grid, with its partners but without its laws."""
         key = self._seen.keys[place][number]
         shared = self._seen.shared[key]
         alone = self.pattern.templates[place].concerns[number]
@@ -114,10 +117,10 @@ class PlaceCalls:
     def _laws_of_role(
         self, call: PlaceCall, samples: Sequence[ProfiledCall], place: Place
     ) -> tuple[list[Law], ...]:
-        """Return the laws of each amount of a call, from the calls of as many places as possible.
+        """Return the laws of a call's size, of its bytes sent, and of its bytes received.
 
-        Calls with the same relations are used first, then calls of the same step, then calls of
-        places that are equal along some sides.
+        Calls with the same relations to partners are used first, then calls of the same kind at all
+        places on the grid, then calls of places that are equal along some sides.
         """
         same_step = self._seen.alike[place, call.number]
         is_root = samples[0].is_root
@@ -153,7 +156,7 @@ class PlaceCalls:
         raise self.refused(call, why)
 
     def _are_means(self, call: PlaceCall, sizes: Sequence[int]) -> bool:
-        """Whether some sizes are not whole elements, which shows that they are means of sizes."""
+        """Whether some sizes are not a whole number of elements, so that they must be means."""
         element = self.size_laws.element(call.key)
         return any(size % element for size in sizes)
 
@@ -197,7 +200,7 @@ def _listed(numbers: Iterable[int]) -> str:
 def _by_role(
     call: PlaceCall, samples: Sequence[ProfiledCall]
 ) -> dict[bool, Sequence[ProfiledCall]]:
-    """Return the samples of a call by whether their rank is the root; a call may have no root."""
+    """Return the samples of ranks that are the root (key True) and of all other ranks (False)."""
     if not call.key.step.rooted:
         return {False: samples}
     by_role: dict[bool, list[ProfiledCall]] = {}
@@ -207,14 +210,20 @@ def _by_role(
 
 
 def _by_place(samples: Sequence[ProfiledCall], place: Place) -> Iterator[list[ProfiledCall]]:
-    """Yield the calls of places equal to `place` along one side, along two sides, and along all."""
+    """Yield the calls of ranks whose place on the grid is equal to `place` along some sides.
+
+    Each single side is compared first, then each pair of sides, then three sides.
+    """
     for count in range(1, len(place) + 1):
         for sides in combinations(range(len(place)), count):
             yield [sample for sample in samples if sample.is_at(place, sides)]
 
 
 def _mean_times(pattern: Pattern) -> dict[Place, _Times]:
-    """Return the mean times before and in each call (two rows) by place, of the largest profile."""
+    """Return for each place on the grid the mean times before and in each call, as two rows.
+
+    The times are from the largest profile with ranks at the place.
+    """
     means: dict[Place, _Times] = {}
     for count in pattern.counts:
         times: dict[Place, list[_Times]] = {}

@@ -68,9 +68,9 @@ class GrownRanks:
     - `times_largest`: the number of ranks divided by the number of ranks of the largest profile.
     - `unchecked_calls`: the calls of all ranks in a period that depend on laws which the profiles
       do not check.
-    - `unchecked_call_share`: their share of all calls.
-    - `unchecked_byte_share`: their share of the bytes.
-    - `unchecked_time_share`: their share of the time in calls.
+    - `unchecked_call_share`: the share of unchecked calls in all calls.
+    - `unchecked_byte_share`: the share of unchecked calls in the bytes of all calls.
+    - `unchecked_time_share`: the share of unchecked calls in the time of all calls.
     - `assumed_even`: the numbers, from 1, of the sides that are assumed to be cut into equal parts;
       no profile proves it.
     - `assumed_even_share`: the share of the bytes that depends on a side in `assumed_even`.
@@ -181,7 +181,7 @@ def _doubled(ranks: int, most: int) -> Iterator[int]:
 
 @dataclass
 class _Growth:
-    """The points of a program on a platform, from few ranks to many."""
+    """The predicted times (points) of a program on a platform, from few ranks to many."""
 
     program: Scaled
     target: Target
@@ -189,7 +189,7 @@ class _Growth:
     points: list[GrownRanks] = field(default_factory=list)
 
     def add(self, grown: Grown) -> None:
-        """Replay a predicted period, and add the point of its time."""
+        """Replay a predicted period, and add its time to the points."""
         trace = self._with_computing(grown)
         replayed = PeriodTime.of(trace, self.target.run)
         band = self._band_s(trace, replayed, grown)
@@ -242,14 +242,14 @@ class _Growth:
     def _with_computing(self, grown: Grown) -> Trace:
         """Return the period in which each rank computes as long as the law of computing requires.
 
-        The time is distributed over the calls as in the largest profile.
+        The computing time is distributed over the calls as in the largest profile.
         """
         made_s = [stream.compute_s.sum() for stream in grown.trace.streams]
         mean_s = float(np.mean(made_s)) or 1.0
         return resized(grown.trace, computing=self.law.at(grown.grid.ranks) / mean_s)
 
     def _band_s(self, trace: Trace, replayed: PeriodTime, grown: Grown) -> tuple[float, float]:
-        """Return the least and greatest time that computing, sizes and unchecked calls allow."""
+        """Return the least and the greatest time that the prediction's errors allow, in s."""
         period_s = replayed.period_s
         ends_s = [period_s]
         error = self.law.error or 0.0
@@ -267,7 +267,7 @@ class _Growth:
         return min(ends_s) * (1 - waits), max(ends_s) * (1 + waits)
 
     def complete(self) -> tuple[GrownRanks, ...]:
-        """Return the points, each with the number of ranks where scaling ends, and the reason."""
+        """Return the predicted times, each with the ranks where scaling ends and the reason."""
         ends, part = _end(self.points)
         return tuple(replace(point, scaling_ends=ends, ended_by=part) for point in self.points)
 
@@ -280,9 +280,10 @@ def _measured_s(profiled: ProgramPeriod | None) -> float | None:
 
 
 def _end(points: Sequence[GrownRanks]) -> tuple[int | None, str | None]:
-    """Return the number of ranks beyond which doubling saves less than 5 %, and the growing part.
+    """Return the number of ranks where scaling ends, and the part of the time that grows most.
 
-    Both are None if every doubling saves more.
+    Scaling ends where twice as many ranks save less than 5 % of the time. Both are None if scaling
+    does not end.
     """
     for smaller, larger in pairwise(points):
         doublings = np.log2(larger.ranks / smaller.ranks)

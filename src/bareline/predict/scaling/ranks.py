@@ -169,8 +169,8 @@ class Scaled:
                 f" for {trace.ranks} "
                 f"ranks: {fault}",
                 where=str(trace.path),
-                hint=f"it follows another rule there: {self.recommended(trace.ranks)}, or give "
-                "its --grid",
+                hint=f"the program follows another rule on {trace.ranks} ranks: "
+                f"{self.recommended(trace.ranks)}, or give the program's grid with --grid",
             )
 
     def _check_share(self, unchecked: Unchecked, grid: Grid, most: float) -> None:
@@ -179,7 +179,7 @@ class Scaled:
             raise AnalysisError(
                 f"{unchecked.call_share:.0%} of the calls and {unchecked.byte_share:.0%} of the "
                 f"bytes on {grid} rest on laws that the profiles do not check (at most "
-                f"{most:.0%} may), {unchecked.first} first",
+                f"{most:.0%} may); the first of these calls: {unchecked.first}",
                 where=str(self.largest.trace.path),
                 hint=self.recommended(grid.ranks),
             )
@@ -301,7 +301,8 @@ def _check_iterations(job: JobCalls, pattern: Pattern) -> None:
 def _check_left_out(job: JobCalls, pattern: Pattern) -> None:
     """Refuse a profile that contradicts the pattern, unless it has two ranks along a side.
 
-    With two ranks, one neighbour is on both sides of a rank, and programs send to it once.
+    With two ranks along a side, a rank has the same neighbour in both directions, and programs send
+    to it only once.
     """
     model = pattern.counts[-1].job
     if _cuts_all_sides(job.period.ranks, len(pattern.grid.sides)):

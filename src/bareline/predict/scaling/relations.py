@@ -91,7 +91,7 @@ class End:
         return (Relation("from_last", self.from_last or 0),)
 
     def also(self, other: End) -> End:
-        """Return the relations that this end and `other` share; both have the same `chosen`."""
+        """Return the relations that are in both objects, which must have the same `chosen`."""
         pairs = zip(self.sides, other.sides, strict=False)
         sides = tuple(_in_both(relations, others) for relations, others in pairs)
         rank = self.rank if self.rank == other.rank else None
@@ -99,7 +99,7 @@ class End:
         return End(sides, rank, from_last)
 
     def _fixed_ranks(self, grid: Grid) -> list[int]:
-        """Return the fixed partner on a grid: counted from the first rank, and from the last."""
+        """Return the possible ranks at a fixed distance from the first or from the last rank."""
         ranks = []
         if self.rank is not None:
             ranks.append(self.rank)
@@ -122,7 +122,7 @@ class End:
         return grid.rank(coordinates)
 
     def is_checked_on(self, grid: Grid, rank: int) -> bool:
-        """Whether all fitting relations lead to the same rank."""
+        """Whether all fitting relations lead to the same partner of `rank` on `grid`."""
         chosen = self.rank_on(grid, rank)
         for partner in self._fixed_ranks(grid):
             if 0 <= partner < grid.ranks and partner != chosen:
@@ -170,9 +170,10 @@ def _relation_words(relation: Relation) -> str:
 class OtherEnds:
     """The ranks at the other ends of the calls that ranks of one place make, in all profiles.
 
-    - `coordinates`, `sides`: the coordinates and the grid of each rank, one row each.
-    - `others`: for each rank and each call, the rank at the other end.
-    - `ranks`: the number of ranks of each row's job.
+    - `coordinates`: a row for each rank, with its coordinates on the grid.
+    - `sides`: a row for each rank, with the lengths of the sides of its grid.
+    - `ranks`: for each rank, the number of ranks of its job.
+    - `others`: a row for each rank, with the rank at the other end of each of its calls.
     """
 
     coordinates: _Numbers
@@ -239,7 +240,7 @@ def _fixed(numbers: _Numbers) -> list[int | None]:
 
 @dataclass(frozen=True, slots=True)
 class _Fitting:
-    """The relations of one side that fit each call."""
+    """For each call, the relations along one side of the grid that fit it."""
 
     relations: list[list[Relation]]
 

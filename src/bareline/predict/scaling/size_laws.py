@@ -34,7 +34,7 @@ class CallAmount:
     """An amount of a call: its size, the bytes sent, or the bytes received.
 
     - `index`: 0 for the size, 1 for the bytes sent, 2 for the bytes received.
-    - `along`: the side that the message crosses.
+    - `along`: the side of the grid that the message crosses, as in `Key.along`.
     """
 
     index: int
@@ -43,7 +43,7 @@ class CallAmount:
 
 @dataclass
 class SizeLaws:
-    """The laws of sizes for each possible cut of the sides of a grid.
+    """The laws of message sizes, for each possible way to cut the problem along the grid's sides.
 
     - `exact`: whether the sizes of a call are equal in all periods.
     """
@@ -66,13 +66,13 @@ class SizeLaws:
                 self._rows[number, job] = rows
 
     def rows_at(self, rank: int) -> list[Floats]:
-        """Return the values of the terms for a rank of the new grid, for each possible cut."""
+        """Return the values of the laws' terms for a rank of the new grid, for each of `cuts`."""
         return [terms_at(self.grid, rank, cut) for cut in self.cuts.ways]
 
     def laws_of(
         self, groups: Sequence[Sequence[ProfiledCall]], amount: CallAmount, place: Place
     ) -> list[Law]:
-        """Return the simplest laws that exactly explain an amount of the calls of a place.
+        """Return the simplest laws that exactly explain an amount of calls at a place on the grid.
 
         - `groups`: groups of calls that may share a law, the largest group first.
 
@@ -95,7 +95,8 @@ class SizeLaws:
     def _laws_of_group(self, samples: Sequence[ProfiledCall], amount: CallAmount) -> list[Law]:
         """Return the laws of calls for each possible cut of the sides.
 
-        Laws of whole blocks are added if there are no laws, or if one of them would fit any sizes.
+        Laws of sizes that are padded to whole blocks are added if there are no other laws, or if
+        one of the other laws would fit any sizes.
         """
         laws: list[Law] = []
         for cut in range(len(self.cuts.ways)):
@@ -110,7 +111,7 @@ class SizeLaws:
         return all(np.allclose(sizes[0], other, atol=_CLOSE) for other in sizes[1:])
 
     def _of_whole_elements(self, laws: Sequence[Law], place: Place, element: int) -> list[Law]:
-        """Return the laws with whole elements on the new grid, and all laws of the even cut.
+        """Return the laws that give whole elements on the new grid, and all laws of the even cut.
 
         A law is wrong if it leads to a fraction of an element. Laws of the even cut are kept,
         because the number of cells may not be divisible by the new number of parts.
@@ -125,7 +126,7 @@ class SizeLaws:
         return whole
 
     def _sizes_there(self, laws: Sequence[Law], place: Place) -> list[Floats]:
-        """Return the sizes by each law for the ranks of a place on the new grid."""
+        """Return the sizes that each law gives for the ranks at a place on the new grid."""
         if place not in self._new_rows:
             rows = [self.rows_at(rank) for rank in self._ranks_at(place)]
             self._new_rows[place] = np.unique(np.array(rows), axis=0)

@@ -19,7 +19,7 @@ _TAG_FAMILIES = (((0,),), ((0, 2), (0, 3), (0, 1)), ((0, 1, 2), (0, 1, 3), (0, 2
 class TagLaw:
     """A tag as a sum of integer multiples of 1, of the number of ranks, and of two rank numbers.
 
-    They are the number of the rank that makes the call, and the number of its partner.
+    The two rank numbers are the rank that makes the call, and its partner.
 
     - `checked`: whether the law fits more pairs of ranks than it has terms.
     """

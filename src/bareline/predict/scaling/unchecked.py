@@ -15,7 +15,7 @@ class Unchecked:
     - `calls`: the unchecked calls of all ranks.
     - `of_calls`: all calls of all ranks.
     - `byte_share`: the share of the bytes that unchecked calls move.
-    - `time_share`: the share of the profiled time of calls that unchecked calls take.
+    - `time_share`: the share of unchecked calls in the profiled time of all calls.
     - `first`: the first unchecked call, with the reason.
     """
 

@@ -46,7 +46,7 @@ class WholeSideRelations:
                     self._fitting[place, target].update(relations)
 
     def why_unchecked(self, place: Place, number: int) -> str:
-        """Return why a relation of a call inside a side is unchecked; "" if the side's ends fit."""
+        """Return why the relation to a call's partner is unchecked; "" if nothing is against it."""
         for target, relations in _relations(self._pattern.templates[place], number):
             kinds = {relation.kind for relation in relations}
             is_whole_side = place[target.side] == _INSIDE and kinds <= _WHOLE_SIDE
@@ -55,7 +55,7 @@ class WholeSideRelations:
         return ""
 
     def _are_at_ends(self, place: Place, target: _Target, relations: Sequence[Relation]) -> bool:
-        """Whether a relation fits a call of the same step at both ends of the side, if profiled."""
+        """Whether one of the relations fits a call of the same kind at each profiled end."""
         side = target.side
         shared = set(relations)
         for coordinate in (_LOW, _HIGH):

@@ -102,7 +102,7 @@ class _Campaign:
             self.refuse(f"{base.name}, {base.platform} to {target.platform}", str(error))
 
     def lacking(self) -> Iterator[Lacking]:
-        """Yield the errors of the replay of each base."""
+        """Yield for each replayed base the errors of its replay."""
         for (name, platform), base in self._bases.items():
             if base.is_replayed:
                 yield Lacking(name, platform, base.lacks)
@@ -198,7 +198,7 @@ def _by_latency(case: PredictionCase, base: Application) -> float | None:
 
 
 def _again(application: Application) -> Iterator[Trial]:
-    """Yield a typical launch of one half of the launches, compared with the median of the rest."""
+    """Yield the typical time of every second launch as a prediction of the other launches."""
     if len(application.launches) < 4:
         return
     first = replace(application, launches=application.launches[::2])

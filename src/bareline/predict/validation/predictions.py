@@ -83,7 +83,10 @@ def analyse_losses(
     max_queued: float = DISTURBED,
     note: Note | None = None,
 ) -> Predictions:
-    """Return each application's losses with causes, ranked upgrades, and sizes on the curves.
+    """Return the losses, the possible upgrades and the message sizes of each application.
+
+    Each loss is divided among its causes. The upgrades that save most time come first. The message
+    sizes are assigned to the measured curves.
 
     - `note`: called before each application with its name, its position and the number of
       applications.

@@ -71,7 +71,7 @@ def wrong_term(case: PredictionCase, target: Application) -> WrongTerm | None:
 def terms_of(
     trace: Trace, taken_s: Sequence[npt.NDArray[np.float64]], computed_s: float
 ) -> Mapping[str, float]:
-    """Return the time of a rank by term, in s.
+    """Return the mean time of a rank for each term (computing, or a kind of calls), in s.
 
     - `taken_s`: the time in calls of each rank, by shape.
     - `computed_s`: the computing time of all ranks.

@@ -145,8 +145,7 @@ class Program(BaseModel):
         others = sorted(key for key in given if key not in allowed and not _same(given, made, key))
         if others:
             raise ValueError(
-                f"a program with a trace cannot change these keys: {listing(others)}; leave them"
-                " out"
+                f"with the key trace, these keys cannot be used: {listing(others)}; leave them out"
             )
         return {**given, **made}
 

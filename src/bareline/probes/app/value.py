@@ -32,7 +32,7 @@ def compiled(text: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as error:
-        raise ValueError(f"it is not a valid regular expression: {error}") from error
+        raise ValueError(f"the value is not a valid regular expression: {error}") from error
 
 
 _TAKEN: Mapping[str, Callable[[list[float]], float]] = {
@@ -75,7 +75,7 @@ class Value(_Described):
     @model_validator(mode="after")
     def _one_way(self) -> Value:
         if [bool(self.regex), bool(self.json_path), self.wall].count(True) != 1:
-            raise ValueError("needs exactly one of the keys regex, json_path and wall")
+            raise ValueError("give exactly one of the keys regex, json_path and wall")
         return self
 
     def read(self, name: str, output: Output) -> float:

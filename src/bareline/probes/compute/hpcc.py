@@ -145,8 +145,8 @@ def _check_whole(text: str) -> int:
     ranks = {int(match) for match in _RANKS.findall(text)}
     if len(hpcc.HEAD.findall(text)) > 1 or ranks == {1}:
         raise ParseError(
-            "hpcc's processes did not find each other: it is linked with another MPI library "
-            "(Debian's with Open MPI) than the platform's; use a platform with mpi = 'openmpi'"
+            "hpcc's processes did not find each other: hpcc is linked with another MPI library "
+            "than the platform's (Debian's hpcc uses Open MPI); use a platform with mpi = 'openmpi'"
         )
     if not _END.search(text):
         raise ParseError(f"{_OUTPUT} is truncated: its last lines are missing")

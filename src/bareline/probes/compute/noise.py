@@ -49,8 +49,8 @@ class NoiseParams:
     def __post_init__(self) -> None:
         if self.bins < 16:
             raise ValueError(
-                f"duration_s = {self.duration_s:g} has {self.bins} bins of {_QUANTA_PER_BIN} "
-                "quanta, but 16 are needed"
+                f"duration_s = {self.duration_s:g} is too short: it gives {self.bins} bins of "
+                f"{_QUANTA_PER_BIN} quanta, but at least 16 bins are needed"
             )
 
     @property

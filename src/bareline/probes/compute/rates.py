@@ -220,7 +220,7 @@ def solved_order(point: MeasuredPoint) -> int:
     if not 0 <= residual < _MOST_RESIDUAL:
         raise ParseError(f"the residual {residual:g} is not below {_MOST_RESIDUAL:g}")
     if isinstance(order, bool) or not isinstance(order, int) or order < 1:
-        raise ParseError("the point has no order 'n'")
+        raise ParseError("the point does not contain the order 'n' of the matrix")
     return order
 
 

@@ -1,4 +1,4 @@
-"""Cells (measured values with their places) as rows of a table and along an axis, for exhibits."""
+"""Measured values ("cells") as rows of a table, and as points along the axis of a figure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _tidy_row(cell: Row) -> TidyRow:
 
 
 def _columns(estimate: Estimate | None, value: str, low: str, high: str) -> TidyRow:
-    """Return an estimate and the ends of its interval under the given column names."""
+    """Return an estimate and the ends of its interval as a row with the given column names."""
     if estimate is None:
         return {value: None, low: None, high: None}
     return {value: estimate.value, low: estimate.lo, high: estimate.hi}

@@ -168,7 +168,7 @@ class _Judge:
         return self._row(finding.words, finding.part, _first_measured(tried))
 
     def _of_trials(self, finding: PublishedFinding) -> ClaimRow:
-        """Return the row of a claim about single trials."""
+        """Return the row of a claim that counts single trials in which an event occurs."""
         row = self._row(finding.words, finding.part, None, "no trial of it was measured")
         return with_trials(row, self._study, finding, self._cast, self._trials)
 
@@ -182,7 +182,7 @@ class _Judge:
             yield replace(base, printed="1", results=(result.id,))
 
     def _ratio_row(self, ratio: PublishedRatio) -> ClaimRow:
-        """Return the row of a printed ratio, judged by its first printing that is measured."""
+        """Return the row of a printed ratio, judged with the first probe that measured it."""
         subject = [ratio.benchmark, ratio.metric.replace("_", " ")]
         place = conditions(ratio.conditions)
         if place:
@@ -203,7 +203,7 @@ class _Judge:
         return self._row(words, part, _first_measured(tried))
 
     def _with_results(self, ratio: PublishedRatio, row: ClaimRow) -> ClaimRow:
-        """Return the row with the ids of its published results, and with its repeated printings."""
+        """Return the row with the ids of its published results and the sources of all printings."""
         again = again_printed(self._study, ratio)
         places = [f"{self._study.part(result.part).label} ({result.words})" for result in again]
         source = row.source
@@ -261,7 +261,7 @@ class _Judge:
 
 @dataclass(frozen=True, slots=True)
 class _Tried:
-    """A check with its outcome and its printed ranges (for growth: at its begin and its end)."""
+    """A check, its outcome, and printed ratios (`first`: at the beginning of a growth)."""
 
     check: ClaimCheck
     outcome: Outcome
@@ -300,10 +300,10 @@ class _Tried:
 
 
 def _first_measured(tried: Sequence[_Tried]) -> _Tried:
-    """Return the first measured attempt.
+    """Return the first check for which the run has values.
 
-    If no attempt is measured, return the first one that compares two platforms. If all attempts
-    compare a platform with its own peak, return the first of them.
+    If there is none, return the first check that compares two platforms. If all checks compare a
+    platform with its own peak, return the first of them.
     """
     for attempt in tried:
         if attempt.outcome.status is not ClaimStatus.NOT_MEASURED:
@@ -384,7 +384,7 @@ def _bar(
 
 
 def _printed_for(printed: Sequence[PublishedRatio], losses: Sequence[PlaceLoss]) -> PrintedFor:
-    """Return for which ranks and nodes figures are printed: the losses', other, or unknown ones."""
+    """Return whether figures are printed for the ranks and nodes of `losses`, or for other ones."""
     if losses and all(_is_printed_for(printed, loss.place) for loss in losses):
         return PrintedFor.HERE
     return PrintedFor.ELSEWHERE if _names_number(printed) else PrintedFor.NOT_TOLD

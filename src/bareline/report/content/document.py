@@ -92,7 +92,7 @@ class Document:
 
     @cached_property
     def statements(self) -> Sequence[Sentence]:
-        """All sentences of the comparison; for one platform, the conclusions from its figures."""
+        """All sentences of the comparison; for a single platform, conclusions from its values."""
         compared = self.comparison
         if compared.alone:
             return [conclusion_sentence(row) for row in compared.conclusions]
@@ -110,7 +110,7 @@ class Document:
 
     @cached_property
     def points(self) -> pl.DataFrame | None:
-        """The ratio of every point to the baseline; None for a single platform."""
+        """The ratio of every measured value to the baseline's value; None for a single platform."""
         return None if self.comparison.alone else self.comparison.points
 
     @cached_property
@@ -302,7 +302,7 @@ def _compared_words(comparison: Comparison) -> str:
 
 
 def _predictions(records: Records) -> tuple[Predictions | None, list[str]]:
-    """Return the first predictions that can be drawn, and why further predictions cannot."""
+    """Return the first predictions that can be drawn, and the reasons why any cannot be drawn."""
     first: Predictions | None = None
     undrawn: list[str] = []
     for run in records.runs:

@@ -32,7 +32,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """The drawn trials of a panel, and the number of its drawn and omitted trials."""
+    """The trials of a panel that are drawn as dots; `trials` is the number of all its trials."""
 
     dots: tuple[Dot, ...]
     trials: int
@@ -65,8 +65,9 @@ def trial_dots(document: Document, cells: Sequence[Row], most: int | None = None
     """Return the dots of the trials of cells that share a probe and a metric.
 
     Without `most` all trials are returned. If there are more than `most`, each cell keeps the same
-    number of trials, spread evenly over the sorted values and with both ends, so that the shape of
-    the distribution stays visible. If there is no room for both ends, no trial is returned.
+    number of trials: the least value, the greatest value, and values spread evenly over the sorted
+    values between them, so that the shape of the distribution stays visible. If `most` is too small
+    for two trials of each cell, no trial is returned.
     """
     if not cells:
         return Dots((), 0)
@@ -110,14 +111,14 @@ def _thinned(frame: pl.DataFrame, most_per_cell: int) -> pl.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """The ratio of two cells over the `n` blocks that both have; no ratio if `n` is 0."""
+    """The ratio of two values, from the `n` blocks of trials with both; no ratio if `n` is 0."""
 
     ratio: Estimate | None
     n: int
 
 
 def block_ratio(document: Document, above: Row, below: Row) -> Paired:
-    """Return the ratio of two cells, computed block by block."""
+    """Return the ratio of two cells: in each block of trials, `above` is divided by `below`."""
     first = _value_by_block(document, above)
     second = _value_by_block(document, below)
     blocks = sorted(first.keys() & second.keys())

@@ -146,7 +146,7 @@ def deviating_rows(survey: Survey) -> list[Deviation]:
 
 
 def node_rows(survey: Survey) -> list[Deviation]:
-    """Return the ratio of each node to its cluster for each metric; the node need not deviate."""
+    """Return for each metric the ratio of every node to its cluster, whether or not it deviates."""
     rows: list[Deviation] = []
     for node_map in survey.maps:
         for place, name in enumerate(survey.fleet.nodes):

@@ -1,4 +1,4 @@
-"""The findings by subject and platform, and a matrix of the worst finding of each layer."""
+"""Findings by probe and platform as a table, and a matrix of the worst finding of each layer."""
 
 from __future__ import annotations
 
@@ -233,9 +233,10 @@ def lone_platforms(findings: Findings, platforms: Platforms) -> list[str]:
 
 
 def grid(findings: Findings, platforms: Platforms) -> list[Table | Prose]:
-    """Return the table of findings: a row per probe and class, a column per platform.
+    """Return the table of findings, with a column for each platform.
 
-    Platforms that measured only one layer have no column; sentences below the table describe them.
+    A row is about a probe, a class of message sizes and a layout. Platforms that measured only one
+    layer have no column; sentences below the table describe them.
     """
     lone = lone_platforms(findings, platforms)
     across = [name for name in platforms if name not in lone]
@@ -261,7 +262,10 @@ def grid(findings: Findings, platforms: Platforms) -> list[Table | Prose]:
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """A subject of a layer, with its finding on each platform that measured the subject."""
+    """A row of findings: a probe with its class of sizes and its layout, e.g. "CG, 16 nodes".
+
+    - `findings`: the finding on each platform that measured the probe with these sizes and layout.
+    """
 
     words: str
     findings: Mapping[str, Finding]
@@ -286,7 +290,7 @@ class _Subject:
 
 
 def _lines(subjects: Iterable[_Subject], platforms: Platforms) -> list[str]:
-    """Return a line for each subject that any of the platforms measured."""
+    """Return a line of text for each subject (probe, sizes, layout) that `platforms` measured."""
     return [subject.line(platforms) for subject in subjects if subject.is_measured_on(platforms)]
 
 

@@ -19,8 +19,9 @@ from bareline.vocabulary.place import Place
 
 @dataclass(frozen=True, slots=True)
 class PrintedValue:
-    """A published absolute value, and its `gain` over another value if one is printed, else "".
+    """An absolute value that a publication prints.
 
+    - `gain`: how many times better the value is than another value, if that is printed; else "".
     - `part`: the table or figure that prints the value, as exhibits name it.
     """
 
@@ -79,7 +80,7 @@ def _sizes_met(result: Result, place: Place) -> int:
 
 
 def _value_words(result: Result, place: Place) -> str:
-    """Format a printed value, with its number of streams if the measured case has another one."""
+    """Format a printed value, with its number of streams if the case ran with another number."""
     streams = result.at.get("streams")
     if streams is None or meets(streams, place.coordinates.get("streams")):
         return result.words

@@ -43,7 +43,7 @@ _Cast = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class PublishedPoint:
-    """A published ratio, and the platforms of the run that have the roles of its two platforms.
+    """A published ratio of two platforms, and the two platforms of the run that represent them.
 
     - `short`: the name of the publication.
     - `label`: the name of the table, figure or section that prints the ratio.
@@ -157,7 +157,7 @@ def _float(end: Decimal | None) -> float | None:
 
 
 def _stretches(spread: Spread) -> list[tuple[float, float]]:
-    """Return a list with the range of a spread as (low, high); empty if no end is printed."""
+    """Return the range in `spread` as a list with one (low, high); empty if no end is printed."""
     high = math.inf if spread.high is None else float(spread.high)
     if spread.low is None and spread.above is not None:
         # A ratio for more than 32 ranks does not apply to 32.
@@ -183,7 +183,10 @@ def speaks_of(ratio: PublishedRatio, place: Place) -> bool:
 
 
 def agrees(printed: Mapping[str, Condition], place: Place) -> bool:
-    """Whether the known modes and placement of a measured case agree with `printed`."""
+    """Whether a measured case meets the printed conditions, except conditions on sizes.
+
+    A condition is not compared if the value for the measured case is unknown.
+    """
     coordinates = place.coordinates
     # The number of directories is not compared, but one is never compared with several.
     if ("directories" in printed) != ("directories" in coordinates):
@@ -198,7 +201,7 @@ def agrees(printed: Mapping[str, Condition], place: Place) -> bool:
 
 
 def _agrees_on_nodes(placement: Condition | None, place: Place) -> bool:
-    """Whether a case ran inside or between nodes, as `placement` requires; true if unknown."""
+    """Whether a case ran inside or between nodes as `placement` requires; true if unknown."""
     between = _PLACEMENTS.get(str(placement))
     if between is None or not place.nodes:
         return True
@@ -279,7 +282,7 @@ def published_points(
 
 
 def _cast_in(study: PublishedStudy, cast: _Cast) -> _Cast:
-    """Return the run's platforms that represent a study's platforms, by the id in the study."""
+    """Return the run's platforms that represent each platform of a study, by the platform's id."""
     prefix = f"{study.id}:"
     return {
         name.removeprefix(prefix): platforms
@@ -371,7 +374,7 @@ def _is_case_of(study: PublishedStudy, case: NotCompleted, place: Place) -> bool
 
 
 def _is_at(point: PublishedPoint, place: Place) -> bool:
-    """Whether a published ratio covers the ranks of `place`, or is printed for its layout."""
+    """Whether a published ratio is printed for the number of ranks of `place`, or for its nodes."""
     ranges = point.places("ranks")
     has_ranks = any(low <= place.ranks <= high for low, high in ranges)
     return has_ranks or same_place(point.ratio, place)

@@ -35,7 +35,12 @@ from bareline.vocabulary.verdicts import Grade
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Place:
-    """A column of a strip: a number of nodes, and a class of sizes with its lower end and words."""
+    """A column of a heat strip: a number of nodes and a class of message sizes.
+
+    - `nodes`: 0 if the number is unknown.
+    - `low`: the least size of the class; -1 for a column without sizes.
+    - `words`: the class in words, e.g. ``8-256 KiB``; "" for a column without sizes.
+    """
 
     nodes: int
     low: float
@@ -77,7 +82,10 @@ def strip(findings: Sequence[Finding], layer: Layer, platforms: Sequence[str]) -
 
 
 def _parts(findings: Sequence[Finding], cells: Sequence[tuple[_Place, str]]) -> Iterator[Field]:
-    """Yield a field for each of `cells`: the first finding there, or a blank."""
+    """Yield a field for each of `cells`, which are pairs of a column and a platform.
+
+    The field shows the first finding of the pair. It is blank if there is none.
+    """
     fields: dict[tuple[_Place, str], Field] = {}
     for finding in findings:
         cell = (_Place.of(finding), finding.platform)

@@ -40,8 +40,8 @@ def suited(judgements: Sequence[Judgement]) -> list[Block]:
 def suitability_table(sides: Mapping[str, Sequence[Judgement]], *, reasons: bool) -> Table:
     """Return a table with a row for each class of applications and a column for each platform.
 
-    - `sides`: judgements by the text that is added to a platform's name in the column head. The
-      judgements of the last text must contain every class.
+    - `sides`: groups of judgements. The key of a group is a text that is added to the name of each
+      of its platforms in the column heads. The last group must contain every class.
     - `reasons`: whether the cells give the reasons of the answers.
     """
     *_, last = sides.values()

@@ -34,7 +34,8 @@ PLACE = ("params", "ranks", "threads", "nodes", "point")
 class ShownValues:
     """The values of a summary and of the compared points that the page shows.
 
-    - `places`: the shown places of each probe of which not all values are shown.
+    - `places`: for each probe of which not all values are shown, the combinations of ranks, nodes
+      and parameters that are shown.
     - `notes`: for each of these probes, a sentence that describes the shown values.
     """
 
@@ -47,7 +48,7 @@ class ShownValues:
 def thin(
     summary: pl.DataFrame, points: pl.DataFrame | None, most: int = MOST_VALUES
 ) -> ShownValues:
-    """Choose the values to show: for a probe, the same places on every platform and metric.
+    """Choose the values to show: for a probe, the same cases on all platforms and for all metrics.
 
     A probe with few values keeps all of them; the probes with many values share the rest of `most`.
     Within a probe, the parameter with the most values is thinned out first. Its first and last
@@ -75,7 +76,7 @@ def thin(
 
 
 def _places_of(values: pl.DataFrame, probe: str) -> pl.DataFrame:
-    """Return the places of a probe's values, sorted and without duplicates."""
+    """Return the cases (ranks, nodes, parameters) of a probe's values, sorted, each case once."""
     of_probe = values.filter(pl.col("probe") == probe)
     return of_probe.select(PLACE).unique().sort(PLACE)
 
@@ -97,7 +98,10 @@ def _counts(values: pl.DataFrame) -> dict[str, int]:
 def _shown_places(
     places: pl.DataFrame, wanted: int, ends: pl.DataFrame | None
 ) -> tuple[pl.DataFrame, str]:
-    """Return `wanted` evenly chosen places of a probe and the places in `ends`, with a note."""
+    """Return the places (combinations of ranks, nodes and parameters) to show, and a note on them.
+
+    These are `wanted` evenly chosen places, and the places in `ends`.
+    """
     chosen, words = _thinned(places, wanted)
     if ends is not None:
         chosen = pl.concat([chosen, ends])
@@ -109,7 +113,7 @@ def _shown_places(
 
 
 def _only(frame: pl.DataFrame, places: pl.DataFrame, crowded: Sequence[str]) -> pl.DataFrame:
-    """Return the rows of crowded probes at the chosen places, and all rows of other probes."""
+    """Return the rows at the chosen places, and all rows of probes that are not in `crowded`."""
     is_crowded = pl.col("probe").is_in(crowded)
     numbered = frame.with_row_index("row")
     others = numbered.filter(~is_crowded)
@@ -131,7 +135,7 @@ def _allowance(counts: Sequence[int], most: int) -> int:
 
 
 def _farthest(comparison: pl.DataFrame, probe: str) -> pl.DataFrame:
-    """Return the places where a metric of a probe differs most from the baseline, up or down."""
+    """Return the cases in which a metric of a probe differs most from the baseline, up or down."""
     ratio = pl.col("ratio")
     is_of_probe = pl.col("probe") == probe
     is_detail = pl.col("detail").fill_null(False)
@@ -166,7 +170,7 @@ def _thinned(places: pl.DataFrame, most: int) -> tuple[pl.DataFrame, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """The number of a parameter's values, and the number of shown values."""
+    """How many values of a parameter are shown (`shown`), and how many there are (`values`)."""
 
     shown: int
     values: int
@@ -210,9 +214,10 @@ def _widest(table: pl.DataFrame) -> tuple[str, int]:
 
 
 def _coordinates(places: pl.DataFrame) -> pl.DataFrame:
-    """Return each place's parameters as columns, and the number of its row in "place".
+    """Return a table with a row for each place and a column for each parameter.
 
-    Values of mixed types become text.
+    The column "place" has the index of the row in `places`. If a parameter has values of several
+    types, they become text.
     """
     table = places.with_row_index("place").select("place", "ranks", "threads", "nodes")
     for column in ("params", "point"):

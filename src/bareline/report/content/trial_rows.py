@@ -73,7 +73,10 @@ def with_trials(
 
 
 def _listed(study: PublishedStudy, check: ClaimCheck) -> list[float]:
-    """Return the trial values that the document lists, or its counts of retransmissions."""
+    """Return a number for each trial that the document lists.
+
+    It is the trial's value if the check compares values (`below`), otherwise its retransmissions.
+    """
     (listed,) = [row for row in study.trials if row.id in check.printed]
     numbers = listed.retransmissions if check.below is None else listed.values
     return [float(number) for number in numbers or ()]

@@ -69,7 +69,10 @@ def _waterfall(breakdown: Breakdown) -> Waterfall:
 
 
 def _bars(breakdown: Breakdown) -> Iterator[WaterfallBar]:
-    """Yield a bar each for the baseline's time, the pieces, the rest and the platform's time."""
+    """Yield the bars of a waterfall from the baseline's time to the platform's time.
+
+    Between them are a bar for each piece of the loss and a bar for the unexplained rest.
+    """
     pieces = [piece for piece in breakdown.pieces if abs(piece.extra) >= _LEAST]
     ends = [1.0]
     for piece in pieces:
@@ -104,7 +107,7 @@ def _summary(breakdown: Breakdown) -> str:
 
 
 def _source(breakdown: Breakdown) -> str:
-    """Describe the source of the pieces, e.g. ``profiles, median over 6 pairs of launches``."""
+    """Describe the source of a breakdown, e.g. ``profiles, median over 6 pairs of launches``."""
     launches = breakdown.launches
     if breakdown.source == "replay":
         return f"the replay of its calls, which predicts it as well; {launches} launches"

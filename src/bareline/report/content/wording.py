@@ -126,7 +126,7 @@ def capital(text: str) -> str:
 
 
 def call_name(call: str, kind: str) -> str:
-    """Name an MPI function, with the kind of request (e.g. send) if it starts several kinds."""
+    """Name an MPI function and, for ``MPI_Start`` and ``MPI_Startall``, the kind of request."""
     return f"{call} ({kind})" if call in ("MPI_Start", "MPI_Startall") else call
 
 
@@ -165,7 +165,11 @@ def _shared_beginning(titles: Sequence[Sequence[str]]) -> int:
 def outer_bound(
     choose: Callable[[Iterable[Any]], float], ends: Iterable[SupportsFloat | None]
 ) -> float | None:
-    """Return the least or greatest of several ends (by `choose`); None if one of them is open."""
+    """Return the least or the greatest of `ends`; None if one of the ends is unknown.
+
+    - `choose`: the function `min` or `max`.
+    - `ends`: the lower ends, or the upper ends, of several intervals.
+    """
     all_ends = list(ends)
     return None if None in all_ends else float(choose(all_ends))
 

@@ -76,7 +76,7 @@ def _line_words(line: RatioLine) -> str:
 
 
 def published_lines(document: Document, spec: ExhibitSpec) -> list[RatioLine]:
-    """Return the published ratios with the run's ratios in the places to which they apply.
+    """Return the published ratios, each with the run's ratios of the cases to which it applies.
 
     If the publication names a number of ranks, the run's ranks must agree; otherwise the ratio
     applies to all ranks. Simulated values are divided only by simulated values.
@@ -100,7 +100,7 @@ def _points(document: Document, spec: ExhibitSpec) -> list[PublishedPoint]:
 
 
 def _line(point: PublishedPoint, wanted: Sequence[Row], measured: Sequence[Row]) -> RatioLine:
-    """Return a published ratio with the ratios of the run's cells to the cells of the baseline."""
+    """Return a published ratio and the run's ratios of the cases to which it applies."""
     bases = {cell.place: cell for cell in measured if cell.platform == point.baseline}
     return RatioLine.of(point, _ratios_at(point, wanted, bases))
 
@@ -119,7 +119,7 @@ def _ratios_at(
 
 
 def _same_ranks(point: PublishedPoint, cell: Row) -> bool:
-    """Whether a ratio is printed for the ranks of a cell, or for no number of ranks."""
+    """Whether a ratio is printed for a cell's number of ranks, or without any number of ranks."""
     ranks = point.ratio.conditions.get("ranks", cell.place.ranks)
     if isinstance(ranks, Spread):
         # "all plotted": a label without a number applies to all that was plotted.
@@ -132,7 +132,7 @@ def _same_ranks(point: PublishedPoint, cell: Row) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """Lengths of a drawing in px: height of a name above its row, axis, and begin of the names."""
+    """The lengths of a drawing in px, and the position (`left`) at which the rows' names begin."""
 
     name_above: float
     width: float

@@ -116,7 +116,7 @@ def _table(rows: Sequence[_Row]) -> Table:
 
 
 def _rows(document: Document, cells: Sequence[Row]) -> Iterator[_Row]:
-    """Yield a row for each user's program and platform that bareline also measured."""
+    """Yield a row for each platform and user's program whose quantity bareline also measured."""
     pairs = list(_pairs(document, cells))
     groups = grouped_by(pairs, lambda pair: (pair.their_name, pair.our_name, pair.platform))
     for group in groups.values():
@@ -206,9 +206,9 @@ def _program(place: Place) -> str:
 
 
 def _our_place(cell: Row) -> Place | None:
-    """Return the place of bareline's probe that measures the same as a cell of a user's program.
+    """Return the case of bareline that measures the same as a cell of a user's program.
 
-    The place has no parameters. The result is None if no probe measures the same.
+    The returned case has no parameters. The result is None if no probe measures the same.
     """
     place = cell.place
     program = _program(place)
@@ -230,7 +230,10 @@ CHOICE = "kernel"
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A cell of bareline, the reference cell, and how many times faster bareline's program is."""
+    """A value of bareline and the value of a user's program (`reference`) for the same case.
+
+    - `faster`: how many times faster bareline's program is.
+    """
 
     ours: Row
     reference: Row
@@ -238,7 +241,7 @@ class _Pair:
 
     @property
     def field(self) -> Field:
-        """The ratio, or the reason why there is none: failed, missing, or no common block."""
+        """The ratio, or why there is none: failed, missing, or no common block of trials."""
         both = [*self.ours.caveats, *self.reference.caveats]
         caveats = tuple(dict.fromkeys(both))
         ratio = self.faster.ratio

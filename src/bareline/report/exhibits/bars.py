@@ -176,7 +176,7 @@ class _Bars:
         return marks
 
     def _printed_parts(self, cell: Row, base: Row) -> Iterator[PrintedMark]:
-        """Yield marks where the parts of a bar would end if they had their published ratios."""
+        """Yield marks where a bar's parts would end at their published ratios to the baseline."""
         bases = self._parts_of(base)
         start = 0.0
         for index, value in enumerate(self._parts_of(cell)[: len(bases)]):
@@ -257,7 +257,7 @@ def _pairs(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _ruled(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
-    """Yield panels with the values that the exhibit's rule defines, without intervals."""
+    """Yield panels whose values follow the exhibit's rule, e.g. means; they have no intervals."""
     bases: dict[Place, Row] = {}
     for cell in select(document, spec):
         if cell.platform == document.baseline:
@@ -270,7 +270,7 @@ def _ruled(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
 
 
 def _by_rule(chosen: Panel, row: TableRow, base: Row | None) -> TableRow:
-    """Return a row with the value and the ratio that the exhibit's rule defines."""
+    """Return a row with value and ratio by the exhibit's rule, e.g. from means, not medians."""
     document = chosen.document
     rule = chosen.spec.rule
     cell = row.cell

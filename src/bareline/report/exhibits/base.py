@@ -224,9 +224,9 @@ def by_metric(cells: Sequence[Row]) -> Iterator[tuple[Subject, list[Row]]]:
 class TableRow:
     """A row of a figure and of its table: a cell, the title of its group, and its shown values.
 
-    - `shown`: the value that the kind draws, e.g. the median, the lost performance or an
-      efficiency.
-    - `ratio`: the ratio to the baseline, computed by the specification's rule.
+    - `shown`: the value that this kind of exhibit draws, e.g. the median, the lost performance or
+      an efficiency.
+    - `ratio`: the ratio to the baseline, computed by the rule in the exhibit's specification.
     - `base`: the baseline's value in this ratio.
     - `value`: the cell's value in this ratio.
     """
@@ -253,8 +253,8 @@ def cells_of(rows: Iterable[TableRow]) -> list[Row]:
 class Panel:
     """The content of one figure.
 
-    - `places`: for the title of each row, the values on the axis at which a measurement was
-      planned.
+    - `x`: the parameter on the horizontal axis, if there is one.
+    - `places`: the values of `x` for which measurements were planned, by the title of a row.
     """
 
     document: Document

@@ -181,8 +181,8 @@ def _role_names(document: Document) -> set[str]:
 def printed_text(facts: Mapping[str, Any], names: Sequence[str], unit: str) -> str:
     """Format a printed characteristic; empty if the publication does not print it.
 
-    If the publication prints the fact under several of the `names`, a value that is contained in
-    the value of an earlier name is left out.
+    A publication may print the characteristic under several of the `names`. Then a value that an
+    earlier value contains is left out.
     """
     if "jumbo_frame_bytes" in names and "jumbo_frame_bytes" in facts:
         return f"{facts['jumbo_frame_bytes']} B"

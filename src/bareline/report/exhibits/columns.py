@@ -81,7 +81,7 @@ class CellRows(Rows[R]):
         *,
         interval: bool = True,
     ) -> Self:
-        """Add a column of figures, each with the caveats of its row's cell as footnotes."""
+        """Add a column of figures; the caveats of a row's cell become footnotes of its figure."""
         head = "95 %" if interval else ""
 
         def caveats(row: R) -> tuple[Caveat, ...]:

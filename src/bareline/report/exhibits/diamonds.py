@@ -18,9 +18,10 @@ DIAMONDS = (
 
 
 def diamonds_note(chosen: Panel) -> str:
-    """Describe the diamonds, and the published ratios without a number on the axis.
+    """Describe the diamonds, which mark published ratios on the axis.
 
-    The description also names the benchmarks that a published range leaves out.
+    The description also contains the ratios that are published without a position on this axis, and
+    the benchmarks that a published range leaves out.
     """
     x = chosen.x
     placeless = []

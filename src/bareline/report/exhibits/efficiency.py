@@ -92,8 +92,8 @@ def _efficiency(cell: Row, base: Row, ideal: float, samples: pl.DataFrame | None
 def _slower(launches: Launches, base: Launches, rate: bool) -> tuple[float, float] | None:
     """Return the interval of the ratio "how many times slower is the cell than the base".
 
-    The interval is computed from the blocks that both have. It is None if these are too few, or if
-    a value is not positive.
+    Each mapping contains the values of a cell by block of trials. The interval is computed from the
+    blocks that both cells have. It is None if these are too few, or if a value is not positive.
     """
     shared = sorted(launches.keys() & base.keys())
     values = np.array([launches[block] for block in shared])
@@ -127,7 +127,7 @@ def _launches(cell: Row, samples: pl.DataFrame) -> Launches:
 
 
 def each_rank(place: Place, growing: Collection[str]) -> Place:
-    """Return a place with its growing parameters divided by its ranks.
+    """Return a measured case with its growing parameters divided by its number of ranks.
 
     A parameter grows if a study makes it proportional to the ranks (weak scaling). After the
     division all cases have the same parameters, so that they are on one line.

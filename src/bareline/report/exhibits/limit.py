@@ -32,7 +32,11 @@ _Limit = tuple[Row, float]
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """A program's demand divided by a limit; `estimate` is None if the limit was not measured."""
+    """A program's rate of arithmetic, or its memory bandwidth, divided by the platform's limit.
+
+    - `demand`: the cell with the program's rate or bandwidth.
+    - `estimate`: the share; None if the limit was not measured.
+    """
 
     demand: Row
     estimate: Estimate | None = None
@@ -45,7 +49,7 @@ _Row = Mapping[str, _Share]
 
 
 def _reached(row: _Row) -> _Share:
-    """Return the largest share, which belongs to the nearest limit.
+    """Return the largest of a program's shares; it belongs to the limit that is nearest.
 
     If a limit was not measured, the returned share has no estimate.
     """
@@ -79,7 +83,7 @@ def _figures(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _rows(document: Document, spec: ExhibitSpec) -> list[_Row]:
-    """Return the row of shares of each case on each platform."""
+    """Return for each case and platform a program's shares of the limits, by metric."""
     demands = []
     for cell in document.cells:
         if cell.value is None or cell.place.metric not in DEMANDS:
@@ -135,7 +139,10 @@ def _share(document: Document, demand: Row) -> _Share:
 
 
 def _peak(demand: Row, cells: list[Row]) -> _Limit | None:
-    """Return the peak rate of one core per rank, but at most of all cores of the used nodes."""
+    """Return the measured peak rate of a core, and the number of cores by which it is multiplied.
+
+    The program can use one core per rank, but at most all cores of its nodes.
+    """
     mode = "single" if demand.place.ranks == 1 else "star"
     peak = _best(cells, "compute.peak", "rate", mode)
     cores = _best(cells, "compute.peak", "cores", mode)
@@ -148,7 +155,11 @@ def _peak(demand: Row, cells: list[Row]) -> _Limit | None:
 
 
 def _triad(demand: Row, cells: list[Row]) -> _Limit | None:
-    """Return the bandwidth of one core per rank, but at most the bandwidth of the used nodes."""
+    """Return the measured bandwidth of a core or of a node, and the factor of this bandwidth.
+
+    The limit is the smaller one of two products: the bandwidth of a core times the number of ranks,
+    and the bandwidth of a node times the number of nodes.
+    """
     of_core = _best(cells, "memory.stream", "bandwidth", "single", kernel="triad")
     if of_core is None:
         return None
@@ -168,7 +179,10 @@ def _bandwidth(limit: _Limit) -> float:
 
 
 def _best(cells: list[Row], probe: str, metric: str, mode: str, **point: str) -> Row | None:
-    """Return the cell of a measurement with the largest value; None without such a cell."""
+    """Return the cell with the largest value of a probe's metric; None if there is no such cell.
+
+    - `mode`, `point`: the parameters that the cell must have.
+    """
     best: Row | None = None
     best_value = 0.0
     for cell in cells:

@@ -83,7 +83,7 @@ def _trials(chosen: Panel, rows: _Rows) -> Dots:
 
 
 class _Curves:
-    """A painter of the groups of a figure: the values of each group, and below them its ratios."""
+    """A painter of panels: each has curves of values and, below them, of ratios to the baseline."""
 
     def __init__(self, chosen: Panel) -> None:
         self.chosen = chosen
@@ -209,9 +209,10 @@ def _chosen_relatives(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
 
 
 def _with_lines(planned: Panel) -> Panel:
-    """Return the panel with a line for each probe and each set of differing parameters.
+    """Return the panel with a line for each probe and each combination of differing parameters.
 
-    The rows are the compared cells. A line is interrupted where its probe has no value.
+    The rows of the returned panel are the cells that have a ratio to the baseline. A line is
+    interrupted where its probe has no value.
     """
     names = varying_without(planned.cells, planned.x)
     rows = []
@@ -236,7 +237,7 @@ def _relative_panels(chosen: Panel) -> Drawing:
 
 
 class _Relatives:
-    """A painter of the lines of a platform, each with a short name and its own look."""
+    """A painter of the lines of a platform: each has a short name, and its own colour and mark."""
 
     def __init__(self, chosen: Panel) -> None:
         self.chosen = chosen

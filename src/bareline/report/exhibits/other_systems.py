@@ -44,7 +44,7 @@ class OtherSystem:
 
     @property
     def place(self) -> str:
-        """The conditions of the ratio, e.g. ``32 ranks``."""
+        """The conditions for which the ratio is printed, e.g. ``32 ranks``."""
         return conditions(self.ratio.conditions)
 
     def name(self, platform: str) -> str:
@@ -56,7 +56,7 @@ class OtherSystem:
 
 
 def printed_of_others(document: Document, spec: ExhibitSpec) -> list[OtherSystem]:
-    """Return an exhibit's published ratios that do not compare a platform with its baseline."""
+    """Return an exhibit's published ratios, except ratios of a run's platform to its baseline."""
     return _OtherSystems(document, spec).printed()
 
 
@@ -117,9 +117,9 @@ class _OtherSystems:
         return "; ".join(texts)
 
     def _about(self, ratio: PublishedRatio) -> list[Row]:
-        """Return the cells that measure a published ratio's quantity at the place of the ratio.
+        """Return the cells that measure the quantity of a published ratio on its ranks and nodes.
 
-        If no cell is at this place, return the cells at all places.
+        If there are none, return the cells that measure this quantity on any ranks and nodes.
         """
         about = [cell for cell in self.cells if speaks_of(ratio, cell.place)]
         there = [cell for cell in about if same_place(ratio, cell.place)]

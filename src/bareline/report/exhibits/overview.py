@@ -105,7 +105,7 @@ def _table(rows: _Rows) -> Table:
 
 
 def _grouped(document: Document, findings: _Row) -> list[_Row]:
-    """Return the findings grouped into rows by subject, in the order of the layers."""
+    """Return findings in rows by probe, class of sizes and layout, in the order of the layers."""
     platforms = by_loss(document.findings, document.names)
     layers = list(Layer)
     rows: list[_Row] = []
@@ -346,7 +346,7 @@ class _Drawing:
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """A platform's position in the legend: its distance from the left in px, and its line."""
+    """A platform's position in the legend: distance from the left in px, and number of the line."""
 
     name: str
     x: float

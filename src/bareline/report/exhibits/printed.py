@@ -59,7 +59,11 @@ def not_completed(cases: Sequence[NotCompleted]) -> Field:
 def published_field(
     points: Sequence[PublishedPoint], cell: Row, write: Callable[[PublishedPoint], str]
 ) -> Field:
-    """Format published ratios with links to their sources and the place of measurement."""
+    """Format published ratios with a link to the source of the first ratio.
+
+    The ranks and nodes of a ratio are added if it was not measured on the ranks and nodes of the
+    cell.
+    """
     if not points:
         return Field("")
     factors: dict[str, list[str]] = {}

@@ -71,7 +71,7 @@ class RangeComparison:
 
 @dataclass(frozen=True, slots=True)
 class RatioLine:
-    """A published ratio and all results of the run in the places to which it applies."""
+    """A published ratio, compared with each result of the run to which it applies."""
 
     point: PublishedPoint
     comparisons: tuple[RangeComparison, ...]
@@ -84,12 +84,12 @@ class RatioLine:
 
     @property
     def counting(self) -> tuple[RangeComparison, ...]:
-        """The comparisons that count."""
+        """The comparisons whose result counts for the score."""
         return tuple(comparison for comparison in self.comparisons if comparison.counts)
 
     @property
     def inside(self) -> int:
-        """The number of counting comparisons whose ratio is inside the range."""
+        """The number of comparisons that count and whose ratio is inside the range."""
         return sum(comparison.inside for comparison in self.counting)
 
     @property
@@ -117,7 +117,10 @@ class RatioLine:
 
 
 def range_of(point: PublishedPoint) -> tuple[float | None, float | None]:
-    """Return the ends of the range with which ratios are compared; an open end is None."""
+    """Return the ends of the range with which ratios are compared; an open end is None.
+
+    A single printed number becomes a range around this number.
+    """
     if point.low is not None and point.low == point.high:
         return point.middle / SINGLE, point.middle * SINGLE
     return point.low, point.high
@@ -212,7 +215,7 @@ def _ends(ranges: Iterable[RangeComparison]) -> list[float]:
 
 
 def _inside_by_chance(ranges: Iterable[RangeComparison], log_span: float) -> float:
-    """Return the expected number of ratios inside if they were uniform on a log scale."""
+    """Return how many ratios would be in their ranges if they were uniform on a log scale."""
     chances: list[float] = []
     for comparison in ranges:
         if comparison.low and comparison.high:

@@ -29,7 +29,9 @@ def rule_text(rule: str, baseline: str) -> str:
 
 
 def ruled_value(document: Document, cell: Row, rule: str, *, is_base: bool) -> float | None:
-    """Return a cell's value by a rule, or its median without a rule; None if it has no value.
+    """Return the value of a cell by an exhibit's rule, e.g. the best trial; None without a value.
+
+    Without a rule, the value is the median.
 
     - `is_base`: whether other cells are compared with this cell. A rule may use the best trial of
       such a cell, and the worst trial of every other cell.
@@ -62,7 +64,7 @@ def ruled_ratio(document: Document, cell: Row, base: Row | None, rule: str) -> E
 
 
 def worse_by_rule(document: Document, cell: Row, base: Row, rule: str) -> float | None:
-    """Return how many times worse a cell is than `base`, by a rule's values or else by medians."""
+    """Return how many times worse a cell is than `base`; a rule may replace their medians."""
     value = ruled_value(document, cell, rule, is_base=False)
     base_value = ruled_value(document, base, rule, is_base=True)
     return cell.metric.worse(value, base_value)

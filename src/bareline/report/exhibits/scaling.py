@@ -160,7 +160,7 @@ class _Chooser:
     def _places(self, panel: Sequence[Row]) -> list[float]:
         """Return all planned positions of a panel on the axis.
 
-        A failed case is one of them, so that the line has a gap there.
+        A failed case also has a position, so that the line has a gap there.
         """
         places = {position(cell, self.x) for cell in panel}
         if self.x not in ("ranks", "nodes", "threads"):
@@ -184,7 +184,7 @@ class _Chooser:
 
 
 class _Panels:
-    """A painter of the panels: strips of values, efficiencies (only of programs) and ratios."""
+    """A painter of panels: plots of values, of efficiencies (only of programs) and of ratios."""
 
     def __init__(self, chosen: _Scaled) -> None:
         self.chosen = chosen
@@ -257,7 +257,7 @@ _IDEAL_STEPS = 20
 
 
 def _closed(share: Estimate) -> Estimate:
-    """Return an efficiency of 100 % with an interval of zero width if it has none.
+    """Return an efficiency; without an interval, 100 % gets an interval of zero width.
 
     At the fewest ranks the efficiency is 100 % by definition and has no interval, but the drawn
     band needs two ends there.

@@ -1,4 +1,4 @@
-"""Common parts of exhibits along a parameter: axes, strips, and published ratios on them."""
+"""Common parts of exhibits along a parameter: axes, plots on these axes, and published ratios."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class SharedAxis:
                 yield from filter(None, ends)
 
     def _is_placeless(self, point: PublishedPoint, cells: Sequence[Row]) -> bool:
-        """Whether a ratio is printed for a placement of ranks, and applies to one of the cells."""
+        """Whether a ratio is printed "within a node" or "between nodes", and applies to a cell."""
         return self.has_placement(point) and any(map(point.about, cells))
 
     def has_placement(self, point: PublishedPoint) -> bool:
@@ -114,7 +114,7 @@ class SharedAxis:
     def value_strip(
         self, cells: Iterable[Row], title: str, under: Layers, tooltip: Callable[[Row], str]
     ) -> AxesStrip:
-        """Return the strip of medians; only positive medians have a place on a log axis."""
+        """Return the plot of medians; a median that is not positive is left out of the log axis."""
         marks = []
         name = ""
         for cell in cells:
@@ -137,7 +137,7 @@ class SharedAxis:
         )
 
     def ratio_strip(self, cells: Sequence[Row]) -> AxesStrip:
-        """Draw each platform's ratio to the baseline, with the band of ratios that are equal."""
+        """Return the plot of platforms' ratios to the baseline, with the band of equal ratios."""
         marks = []
         for cell in cells:
             if cell.ratio:
@@ -149,7 +149,10 @@ class SharedAxis:
     def lines_strip(
         self, title: str, lines: Mapping[str, Sequence[Row]], styles: Mapping[str, MarkLook]
     ) -> AxesStrip:
-        """Return the strip of ratios of one platform's lines, each with a look and a name."""
+        """Return the plot of the ratios of one platform: a line for each name in `lines`.
+
+        - `styles`: the colour and the mark of each line.
+        """
         marks = []
         cells: list[Row] = []
         for name, line in lines.items():
@@ -175,7 +178,7 @@ class SharedAxis:
         return self._with_references(strip, cells)
 
     def _with_references(self, strip: AxesStrip, cells: Sequence[Row]) -> AxesStrip:
-        """Return a strip of ratios with published ratios and the band of ratios that are equal."""
+        """Return a plot of ratios, with published ratios and the band of equal ratios added."""
         margin = self.chosen.document.margin
         printed = _PrintedRatios(self, cells)
 
@@ -185,7 +188,7 @@ class SharedAxis:
         return replace(strip, under=under, over=printed.layers)
 
     def panel(self, strips: Sequence[AxesStrip], places: Places) -> Chart:
-        """Return the chart of a panel's strips; a line is interrupted where a value is missing."""
+        """Return the chart of a panel's plots; a line is interrupted where a value is missing."""
         on_axis: Places
         if isinstance(places, Mapping):
             on_axis = {name: list(map(self.at, line)) for name, line in places.items()}
@@ -273,7 +276,7 @@ class _PrintedRatios:
         """Yield the ranges of the axis to which a ratio applies.
 
         The range of a ratio that is printed for "within a node" or "between nodes" is limited to
-        the positions at which the run has such cells.
+        the positions at which the run has cells with this placement.
         """
         ranges = point.places(self.x)
         if not self.along.has_placement(point):

@@ -1,4 +1,4 @@
-"""The exhibit of bars that are divided into computation and communication, one per platform."""
+"""The exhibit with a bar per platform, divided into computation and communication."""
 
 from __future__ import annotations
 
@@ -110,7 +110,10 @@ def _of_several_probes(
 
 
 def parts_of(cells: Iterable[Row]) -> Parts:
-    """Return the parts of each total time of which all parts are known."""
+    """Return the parts of each total time, by platform and case of the total time.
+
+    A total time is left out unless all of its parts are known.
+    """
     medians = {(cell.platform, cell.place): cell.median for cell in cells}
     parts: dict[tuple[str, Place], list[float]] = {}
     for platform, place in medians:

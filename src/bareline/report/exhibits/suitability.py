@@ -1,4 +1,4 @@
-"""Two exhibits: suitability of the platforms with reasons, and use of them by applications."""
+"""Two exhibits: the suitability of platforms with reasons, and their use by applications."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _factors(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
 
 
 def _factor_parts(document: Document, spec: ExhibitSpec) -> dict[str, list[Row]]:
-    """Return the cells of each table by its label: cells with published ratios, then the rest."""
+    """Return each table's cells by its label: first with published ratios, then all other cells."""
     cells = _factor_cells(document, spec)
     points = Panel(document, spec, cells).published
     printed = _printed(cells, points)
@@ -114,7 +114,7 @@ def _factor_cells(document: Document, spec: ExhibitSpec) -> list[Row]:
 
 
 def _printed(cells: Sequence[Row], points: Sequence[PublishedPoint]) -> dict[Place, int]:
-    """Return the places with published values, each with its position in the publication."""
+    """Return each measured case that has a published ratio, and the ratio's index in `points`."""
     # Probes that measure the same quantity are next to each other, at the place of the first probe.
     first: dict[object, int] = {}
     for number, point in enumerate(points):
@@ -130,7 +130,7 @@ def _printed(cells: Sequence[Row], points: Sequence[PublishedPoint]) -> dict[Pla
 
 
 def _rows(document: Document, spec: ExhibitSpec, cells: Sequence[Row]) -> list[TableRow]:
-    """Return the rows of all platforms except the baseline; rows of a place follow each other."""
+    """Return the rows of all platforms except the baseline; rows of one case follow each other."""
     titles = _Titles(document, spec, cells)
     rows = []
     for group in grouped_by(cells, lambda cell: cell.place).values():
@@ -207,7 +207,7 @@ def _by_size(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _function_titles(document: Document, cells: Iterable[Row]) -> dict[Place, str]:
-    """Return the title of each place: its function, and the parameters without a column."""
+    """Return a title for each measured case: its function, and the parameters without a column."""
     first: dict[Place, Row] = {}
     for cell in cells:
         first.setdefault(cell.place, cell)
@@ -244,7 +244,10 @@ def _size_table(document: Document, cells: Sequence[Row], scale: Scale) -> Table
 
 
 def _sized_cells(document: Document, spec: ExhibitSpec, metric: str) -> list[Row]:
-    """Return the cells with a size, of the loop-mean metric if all functions have that metric."""
+    """Return the cells that have a message size.
+
+    Their metric is `metric`, or its loop mean if the loop mean was measured in the same cases.
+    """
     medians = _of_metric(document, spec, metric)
     means = _of_metric(document, spec, metric + _MEAN)
     if _cases(medians) == _cases(means):

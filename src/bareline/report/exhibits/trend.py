@@ -89,7 +89,7 @@ def _figure(trend: Trend, spec: ExhibitSpec, series: Lines) -> Figure:
 
 
 def _points(series: Lines) -> _Panels:
-    """Return the series by point: first the points with changes, then all other points."""
+    """Return the series by measured case: first the cases with changes, then all other cases."""
     names = varying(line.place for line in series)
     points = grouped_by(series, lambda line: line.place.words_of(names))
     moved: dict[str, Lines] = {}

@@ -49,7 +49,7 @@ class TrendAxes:
         self.looks = looks(list(names))
 
     def panel(self, title: str, series: Lines) -> Chart:
-        """Return the panel of one point, with a line per series and the levels between changes."""
+        """Return the panel of one case, with a line per series and the levels between changes."""
         marks: list[Datum] = []
         stairs: list[Datum] = []
         labels: list[Datum] = []
@@ -119,7 +119,7 @@ class TrendAxes:
         return median(measured_values(values)) * self.scale.factor
 
     def _stairs(self, line: TrendSeries, steps: Sequence[_Step]) -> Iterator[Datum]:
-        """Yield the ends of the lines of a staircase: levels, and a vertical line per change."""
+        """Yield the line ends of a staircase: a line per level, and a vertical line per change."""
         colour = self.looks[line.platform].colour
         ends = [step.turn for step in steps[1:]]
         ends.append(self.times[-1])

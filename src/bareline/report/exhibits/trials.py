@@ -47,7 +47,7 @@ class _Listing:
     """A column of trials: their values, their counts, the median (`foot`), and their marks.
 
     - `counts`: retransmissions of each trial, if the probe counts them.
-    - `places`: the number of the trial of each mark, from 1 on.
+    - `places`: for each mark, the number of its trial, from 1 on.
     """
 
     platform: str

@@ -37,7 +37,7 @@ PALE = 0.45
 def x_axis(ticks: Ticks, title: str, *, labels: bool, log: bool = True) -> Channel:
     """Return the axis of a parameter.
 
-    - `labels`: whether the axis has a title and labels; false if a strip below has them.
+    - `labels`: whether the axis has a title and labels; false if a plot below has them.
     """
     base = 2 if log else None
     shown_title = title if labels else None
@@ -86,19 +86,30 @@ def stretches(rows: Rows, places: Places) -> list[Datum]:
 
 @dataclass(slots=True)
 class _LineEnd:
-    """The end of a line that is being divided: its last place, its look, and its stretch."""
+    """The last point of a line up to now, while the line is divided into parts without a gap.
+
+    - `place`: the index of the point's x among all values of x.
+    - `is_hollow`: whether the point is simulated.
+    - `stretch`: the number of the part to which the point belongs.
+    """
 
     place: int
     is_hollow: bool
     stretch: int
 
     def continues(self, place: int, *, is_hollow: bool) -> bool:
-        """Whether a value at `place` belongs to the same stretch."""
+        """Whether a line has no gap between its last point and a value at the index `place`.
+
+        A change between simulated and measured values also counts as a gap.
+        """
         return place <= self.place + 1 and is_hollow == self.is_hollow
 
 
 def _divided(rows: Rows, places: Iterable[float]) -> list[Datum]:
-    """Return the values of lines in the order of their places, each with its stretch."""
+    """Return the values from left to right, each with the part of its line to which it belongs.
+
+    The field "stretch" names the part. A line is divided where it has no value at one of `places`.
+    """
     in_order = sorted(rows, key=lambda row: row["x"])
     drawn_places = [row["x"] for row in in_order]
     order = sorted({*places, *drawn_places})
@@ -202,7 +213,7 @@ def printed_marks(rows: Rows, x: Channel, y: Channel, turn: float) -> Iterator[C
 
 
 def _names_of_places(rows: Rows, x: Channel, y: Channel, turn: float) -> Iterator[Chart]:
-    """Write the names of the places next to published values."""
+    """Write next to published values where they were measured, if their rows have "beside"."""
     named = [row for row in rows if row.get("beside")]
     before_turn = [row for row in named if row["x"] <= turn]
     beyond_turn = [row for row in named if row["x"] > turn]
@@ -300,7 +311,7 @@ class AxesStrip:
 
 
 def panel(strips: Sequence[AxesStrip], axis: Ticks, title: str, places: Places) -> Chart:
-    """Return the chart of strips above each other; only the lowest strip has axis labels."""
+    """Return the chart of plots above each other; only the lowest plot has axis labels."""
     if not isinstance(places, Mapping):
         places = list(places)
     charts: list[Chart] = []
@@ -315,7 +326,7 @@ def panel(strips: Sequence[AxesStrip], axis: Ticks, title: str, places: Places) 
 def dashes(rows: Rows) -> Layers:
     """Draw dashed lines, e.g. of ideal scaling.
 
-    Rows have x, y, colour, and a stretch that distinguishes the lines.
+    Rows have x, y, colour and stretch. Rows with the same "stretch" are joined by a line.
     """
     style: Style = {"strokeWidth": 1, "strokeDash": [4, 3], "opacity": 0.8}
     return lambda across, up: [lines(rows, across, up, **style)]

@@ -100,7 +100,7 @@ def _log_ticks_of(rows: _Rows, fields: Sequence[str]) -> Ticks:
 
 
 def _names(field: str, names: Sequence[str], *, narrow: bool) -> Channel:
-    """Return the channel of rows with names, wide enough for the widest font of a page.
+    """Return the vertical channel of named rows, wide enough for the widest font of a page.
 
     A font that a page uses may be wider than the font with which drawings are measured.
     """
@@ -118,7 +118,10 @@ def _quantity(field: str) -> Channel:
 def waterfall_chart(
     loss: LossSplit, looks: Mapping[str, MarkLook], *, narrow: bool = False
 ) -> Chart:
-    """Draw a waterfall from the base's time to the platform's: each share of the loss is a bar."""
+    """Draw a waterfall from the time on the base platform to the time on the other platform.
+
+    Each part of the loss is a bar.
+    """
     rows = _waterfall_rows(loss, looks)
     scale = unit_scale([row["to"] for row in rows], "s")
     for row in rows:
@@ -165,7 +168,10 @@ class _Step:
 
 
 def _waterfall_rows(loss: LossSplit, looks: Mapping[str, MarkLook]) -> _Rows:
-    """Return rows for the base's time, each share of at least 0.5 %, and the platform's time."""
+    """Return the bars of a waterfall: the time on the base platform, then each share of the loss.
+
+    Shares below 0.5 % are left out. The last bar is the time on the other platform.
+    """
     base_colour = looks[loss.base].colour
     platform_colour = looks[loss.platform].colour
     steps = [_Step(loss.base, 0.0, loss.a_s, base_colour, format_value(loss.a_s, "s"))]

@@ -137,7 +137,7 @@ def bar_chart(
 
 
 class _BarLayout:
-    """A layout of a panel of bars from top to bottom: the rows of each layer, and the height."""
+    """The layout of a panel of bars from top to bottom: rows by kind of mark, and the height."""
 
     def __init__(self, looks: Looks) -> None:
         self.looks = looks
@@ -287,9 +287,10 @@ class _BarLayers:
             yield self._named_place(rows, len(words))
 
     def _named_place(self, rows: Rows, letters: int) -> Chart:
-        """Write the name of a place next to one of its marks, if possible where no bar is below.
+        """Write the place of measurement next to one of its published values.
 
-        If there is no room at the right of the mark, the name is at its left.
+        If possible, the text is where no bar is below. If there is no room at the right of the
+        value's mark, the text is at its left.
         """
         low, high = self.ticks.domain
         px = self.plot_px / (high - low)

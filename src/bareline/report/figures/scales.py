@@ -122,8 +122,9 @@ _FEWEST_TICKS = 3
 def log_ticks(values: Values, *, most: int = 6, pad: float = 0.06) -> Ticks:
     """Return a log axis with at most `most` ticks.
 
-    The ticks are decades if at least three of them are on the axis, otherwise 1-2-5 steps. If both
-    are fewer than three, the ticks are round numbers at equal distances.
+    The ticks are decades if at least three of them are on the axis, otherwise 1-2-5 steps. If there
+    are fewer than three decades and fewer than three steps, the ticks are round numbers at equal
+    distances.
     """
     domain = _log_domain(values, pad)
     for steps in _DECADE_STEPS:
@@ -250,7 +251,7 @@ def _size_label(size: float) -> str:
 
 
 def _binary_ticks(low: float, high: float, step: int) -> list[float]:
-    """Return the powers of two on an axis whose exponents are multiples of `step`."""
+    """Return the powers of two from `low` to `high` with exponents that are multiples of `step`."""
     first = math.ceil(math.log2(low) / step) * step
     last = math.floor(math.log2(high))
     return [2.0**exponent for exponent in range(first, last + 1, step)]

@@ -207,7 +207,7 @@ def _pass_opacity_to_paint(element: Element) -> None:
 
 
 def _shorten(element: Element) -> None:
-    """Round coordinates to a hundredth of a pixel, and add an outline's translation to them."""
+    """Round coordinates to a hundredth of a pixel; add an outline's translation to them."""
     attributes = element.attrib
     for name in ("d", "transform", "x", "y", "x2", "y2", "width", "height"):
         if name in attributes:

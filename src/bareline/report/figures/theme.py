@@ -102,13 +102,13 @@ class MarkLook:
 
 
 def looks(names: Sequence[str]) -> dict[str, MarkLook]:
-    """Return a look for each platform, the first for the baseline; looks repeat after 56."""
+    """Return a colour and a mark for each platform, the baseline first; they repeat after 56."""
     baseline = {name: MarkLook("baseline", "circle") for name in names[:1]}
     return baseline | _cycled(names[1:], _PLATFORM_TOKENS, _SHAPES)
 
 
 def line_looks(names: Sequence[str]) -> dict[str, MarkLook]:
-    """Return a look for each line of one platform, e.g. of a program."""
+    """Return a colour and a mark for each line of one platform, e.g. for each program."""
     return _cycled(names, (*_PLATFORM_TOKENS, "ink"), ("circle", *_SHAPES))
 
 

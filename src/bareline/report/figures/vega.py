@@ -71,7 +71,7 @@ def layer(mark: str, rows: Rows, ink: str = "", *, tips: bool = False, **propert
 
 
 def _encoded(name: str, given: Any) -> Channel:
-    """Return the channel of a field's name, or of a position in px."""
+    """Return the channel for `given`: a field's name (a text) or a position in px (a number)."""
     if isinstance(given, str):
         return {"field": given, **_CHANNELS[name]}
     return {"value": given}

@@ -213,7 +213,10 @@ def _term_id(title: str) -> str:
 def _numbered_sources(
     figure: Figure, numbers: Mapping[str, int]
 ) -> dict[str, list[tuple[str, int]]]:
-    """Return the anchors and numbers of a figure's published figures in the page's list."""
+    """Return the published values in a figure, by the part of a publication that prints them.
+
+    Each has its anchor and its number in the page's list of published values.
+    """
     sources: dict[str, list[tuple[str, int]]] = {}
     for anchor, name in figure.sources:
         if anchor in numbers:

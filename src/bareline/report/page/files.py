@@ -44,7 +44,7 @@ def default_page(run: Path, form: str) -> Path:
     page = run / f"report.{form}"
     if os.path.lexists(page) and (page.is_symlink() or not page.is_file()):
         raise StoreError(
-            "is not a regular file, so that bareline does not write to it",
+            "the path is not a regular file, so that bareline does not write to it",
             where=str(page),
             hint="remove it, or name another file with --out",
         )

@@ -98,7 +98,7 @@ def _bars(document: Document) -> Iterator[str]:
 
 
 def _bar(square: MatrixCell, platform: str, share: float, y: float) -> Iterator[str]:
-    """Yield the SVG of a change: a bar, and at its right the change in words and the platform."""
+    """Yield the SVG of a loss or gain: a bar, then the ratio in words and the platform."""
     ink = "better" if square.mark is Verdict.FASTER else "worse"
     width_px = max(2.0, share * _BAR_PX)
     yield f'<rect x="330" y="{y}" width="{width_px:.1f}" height="20" fill="{colour(ink)}"/>'

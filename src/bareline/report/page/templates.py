@@ -172,7 +172,8 @@ def _set(sentence: Sentence) -> Markup:
 def _set_part(part: Part, text: str) -> Markup:
     """Return the HTML of a part of a sentence.
 
-    `text` replaces the text of the part, except for a lead and the name of a platform.
+    `text` replaces the text of the part, except for the first words of a sentence (`Lead`) and for
+    the name of a platform.
     """
     match part:
         case Lead():

@@ -234,7 +234,7 @@ def _imbalance_words(profile: Profile) -> list[str]:
 
 
 def disturbances(profile: Profile) -> list[str]:
-    """Describe the disturbances of all numbers: ranks that wait for a core, and stolen time."""
+    """Describe the disturbances of a profile: ranks that wait for a core, and stolen time."""
     doubts = []
     queued = queued_share(profile)
     if queued > DISTURBED:

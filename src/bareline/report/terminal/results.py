@@ -198,7 +198,7 @@ def _caveats(findings: Sequence[Finding]) -> list[Block]:
 
 
 def _predictable(comparison: Comparison) -> list[Block]:
-    """Return a note on programs with layouts that are not comparable: they may be predicted."""
+    """Return a note on programs that cannot be compared, and the command that predicts one."""
     programs = [
         finding
         for finding in comparison.findings
@@ -325,7 +325,7 @@ def _without_headline(cells: Sequence[Row]) -> bool:
 def _table(cells: Sequence[Row], columns: _Columns) -> Table:
     """Return a table of cells of one unit.
 
-    The first column names the point and, if there are several metrics, the metric.
+    The first column names the parameters that vary and, if there are several metrics, the metric.
     """
     names = varying(cell.place for cell in cells)
     metrics = list(dict.fromkeys(metric_name(cell.place.metric) for cell in cells))

@@ -43,10 +43,9 @@ def plan_blocks(
     """Yield the trials of a plan, a line for each case, and remarks.
 
     - `scale`: the scale of the study.
-    - `changes`: the changes of its settings.
+    - `changes`: lines with the settings that this scale changes.
     - `exact`: platforms on which one trial of a case is enough, because all trials are equal.
-    - `control`: the name of the second platform that is the same as the baseline; "" without a
-      control.
+    - `control`: the name under which the baseline is measured a second time; "" if it is not.
     - `baseline`: the name of the baseline.
     - `costs`: lines with the expected core hours.
     """

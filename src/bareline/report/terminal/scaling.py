@@ -110,7 +110,7 @@ def message_blocks(scaled: Scaled, grown: Grown, rows: Sequence[MessageRow]) -> 
 
 
 def _period_words(scaled: Scaled, grown: Grown, rows: Sequence[MessageRow]) -> str:
-    """Describe the bytes that a period sends, and the profiles that show them."""
+    """Describe the bytes that a period (the repeated calls) sends, and the profiled ranks."""
     ranks = grown.grid.ranks
     if not rows:
         return f"A period on {ranks} ranks calls nothing that moves data."

@@ -73,7 +73,7 @@ def _measured(measured: Sequence[tuple[str, Row | None]]) -> Iterator[Block]:
         rows.text("", lambda row: ratio_words(row.ratio, row.rate))
         yield rows.table(whole=True)
     if missing:
-        yield Remark(f"Not measured on both platforms: {listing(missing)}.", "muted")
+        yield Remark(f"Not measured on the two platforms: {listing(missing)}.", "muted")
 
 
 def _answers(answers: Sequence[AnswerRow]) -> Iterator[Block]:
@@ -93,6 +93,6 @@ def _answers(answers: Sequence[AnswerRow]) -> Iterator[Block]:
             text += f" The cost is {first.figures}."
         if further:
             subjects = [answer.subject for answer in further]
-            text += f" The same is true of the losses of {listing(subjects)}."
+            text += f" The same answer for: {listing(subjects)}."
         verdict = Amount(_WORDS[first.word])
         yield Remark(sentence(f"· Loss of {subject}: '{first.cause}' ", verdict, text))

@@ -296,9 +296,9 @@ def fitting_widths(
 def fitting_tables(
     columns: Sequence[Column], rows: Sequence[Sequence[Text | str]], width: int
 ) -> Iterator[list[int]]:
-    """Yield for each of several tables its columns' indices, without 0.
+    """Yield the column indices of each table into which a wide table is divided.
 
-    Every table begins with the first column (index 0), which names the rows.
+    Every table begins with the first column, which names the rows. Its index 0 is left out.
     """
     first_fields = [[row[0]] for row in rows]
     (used,) = fitting_widths(columns[:1], first_fields, width // 3)
@@ -337,7 +337,10 @@ def _length(text: Text) -> int:
 
 
 def _wrapped(text: Text, width: int) -> Text:
-    """Return a text broken between its pieces; each line has as many pieces as fit."""
+    """Return a text in lines of at most `width` characters, unless a single word is longer.
+
+    A line ends after a space or, within a name, after a character such as a hyphen or a slash.
+    """
     ends: list[int] = []
     line = 0
     position = 0

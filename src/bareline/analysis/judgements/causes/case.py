@@ -23,7 +23,7 @@ _Where = Callable[[Place], bool]
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The result of another probe on the same two platforms, at one of its points."""
+    """The result at one point of a probe other than the probe of the loss."""
 
     finding: Finding
     point: Row
@@ -189,14 +189,16 @@ class LossCase:
     def on_link(self, *probes: str) -> Measurement | None:
         """Return the worst result of a probe, if this result is between nodes.
 
-        Of several such probes, the first counts; None if there is no such probe.
+        The probes are tried in order. The result is None if no probe has its worst result between
+        nodes.
         """
         return self._measured(probes, lambda place: place.ran_on > 1)
 
     def on_node(self, *probes: str) -> Measurement | None:
         """Return the worst result of a probe, if this result is within a node.
 
-        Of several such probes, the first counts; None if there is no such probe.
+        The probes are tried in order. The result is None if no probe has its worst result within a
+        node.
         """
         return self._measured(probes, within_node)
 
@@ -225,9 +227,9 @@ class LossCase:
         return ratio.over(point.ratio)
 
     def _measured(self, probes: Sequence[str], where: _Where) -> Measurement | None:
-        """Return the worst point of a probe, if this point is at a place that `where` accepts.
+        """Return the worst point of a probe, if `where` accepts the place of this point.
 
-        Of several such probes, the first counts.
+        The probes are tried in order; the first probe with an accepted worst point counts.
         """
         for probe in probes:
             if probe == self.finding.probe:
@@ -265,8 +267,9 @@ class Rule:
 
     - `layers`: the layers whose losses the cause may explain.
     - `only`: the probes of these layers whose losses the cause may explain; empty for all probes.
-    - `find`: decides about a loss. It is called if every fact in `needs` is known. For an entry of
-      the form ``one or another``, one of the two facts is enough.
+    - `find`: the function that judges whether the cause explains a loss. It is called if every fact
+      in `needs` is known. For an entry of the form ``one or another``, one of the two facts is
+      enough.
     - `probes`: probes that measure the effect of the cause. One of them is enough; empty for most
       causes.
     - `both`: the facts of both platforms are needed, not only of the slower platform.
@@ -290,7 +293,9 @@ class Rule:
 
 
 def bound_below(ratio: Estimate, loss: Estimate, cause: Cause, where: str) -> Cause:
-    """Return a cause with its share, bounded by a comparison with a platform without this cause.
+    """Return a cause with its share of a loss.
+
+    The share is bounded by a comparison with another platform, which does not have the cause.
 
     If the platform is not slower than the other platform, the cause gets the reason why it is not a
     cause (`withdrawn`).
@@ -317,7 +322,7 @@ def bound_below(ratio: Estimate, loss: Estimate, cause: Cause, where: str) -> Ca
 
 
 def _is_bounded(point: Row, where: _Where) -> bool:
-    """Whether a point has a ratio with an interval, at a place that `where` accepts."""
+    """Whether a point has a ratio with an interval, and `where` accepts the point's place."""
     if point.ratio is None:
         return False
     if not point.ratio.bounded:
@@ -326,7 +331,7 @@ def _is_bounded(point: Row, where: _Where) -> bool:
 
 
 def within_node(place: Place) -> bool:
-    """Whether a place is on one node; this includes all places of processor and memory probes."""
+    """Whether a place uses only one node, as all places of processor and memory probes do."""
     return place.ran_on <= 1
 
 
@@ -336,7 +341,7 @@ def times(ratio: Estimate) -> str:
 
 
 def operation_s(point: Row) -> float | None:
-    """Return the baseline's time in s of one message; for a bit rate, of one byte."""
+    """Return the baseline's time in s of one message; of one byte for a rate without a size."""
     base = point.base
     if base is None or base.value <= 0:
         return None

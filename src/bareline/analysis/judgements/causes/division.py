@@ -178,7 +178,7 @@ class _PossibleFact:
 
 
 def _remainder(cause: Cause, whole: Share, parts: Mapping[str, Share]) -> Share:
-    """Return the part of a term that the other facts leave to a certain cause."""
+    """Return the part of a term that other facts leave to a cause with a certain effect."""
     assert cause.share is not None
     taken = min(total(parts.values()).hi, whole.hi)
     untaken = whole.less(Share(0.0, 0.0, taken))

@@ -144,7 +144,7 @@ class Explanation:
 
     @property
     def timed(self) -> bool:
-        """Whether amounts are times; the parts of a stream's loss are percentages."""
+        """Whether amounts are formatted as times; for a stream, they are percentages."""
         return self.base_s is not None and self.point.place.probe not in STREAMS
 
     def amount(self, share: Share) -> str:

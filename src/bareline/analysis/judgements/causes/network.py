@@ -84,10 +84,11 @@ def _unused(case: LossCase, stream: Measurement) -> str:
 
 
 def _with_bytes(case: LossCase, cause: Cause, rate: float, base_rate: float | None) -> Cause:
-    """Return the cause with its share, from the time in which the link sends the operation's bytes.
+    """Return the cause with its share of the loss.
 
-    The time of the same bytes on the baseline is subtracted. If this time is not known, its bounds
-    are 0 and the operation's whole time.
+    The share is the time in which the link sends the operation's bytes, minus the time of the same
+    bytes on the baseline. If the baseline's time is not known, its bounds are 0 and the operation's
+    whole time.
     """
     assert case.work is not None and case.base_s is not None
     count = case.work.size_bytes
@@ -221,7 +222,11 @@ def delay(case: LossCase) -> Cause | NoCause:
 
 
 def nic(case: LossCase) -> Cause | NoCause:
-    """Judge the kind of a guest's network adapter; a guest with a faster kind bounds the cost."""
+    """Judge the kind of a guest's network adapter.
+
+    If another platform differs only by a faster kind of adapter, a comparison with this platform
+    gives a lower bound of the cost. The upper bound is the whole loss.
+    """
     kind, base_kind = case.both("net.kind")
     if not isinstance(kind, str) or kind not in _NICS or kind == base_kind:
         return NoCause(f"its NIC is {kind}, the baseline's {base_kind}")
@@ -260,7 +265,7 @@ def _has_faster_nic(other: Facts, facts: Facts, kind: str) -> bool:
 def transport(case: LossCase) -> Cause | NoCause:
     """Judge whether MPI uses another transport, e.g. TCP instead of shared memory.
 
-    Nothing bounds the cost of the transport.
+    No measurement bounds the cost of the transport.
     """
     way, base_way = case.both("mpi.transport")
     # The observed carriers of messages, since each library has its own names for the same one.

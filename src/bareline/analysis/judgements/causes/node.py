@@ -187,7 +187,7 @@ def blas_kernels(case: LossCase) -> Cause | NoCause:
 
 
 def clock(case: LossCase) -> Cause | NoCause:
-    """Judge whether the highest clock frequency is lower."""
+    """Judge whether the highest clock frequency is lower than the baseline's."""
     quotient = case.quotient("cpu.max_hz", "cpu.base_hz")
     if quotient is None or quotient <= 1 + DEFAULT_MARGIN:
         return NoCause("its clock is not lower")
@@ -200,7 +200,7 @@ _MODES = {"compute.linpack": "all"}
 
 
 def cores(case: LossCase) -> Cause | NoCause:
-    """Judge whether there are fewer cores, for a probe that uses all cores together."""
+    """Judge whether the platform has fewer cores, for a probe that uses all cores together."""
     if not uses_all_cores(case.place):
         return NoCause("it does not use all cores together")
     quotient = case.quotient("cpu.allowed", "cpu.cores")
@@ -249,7 +249,7 @@ def emulated_processor(case: LossCase) -> Cause | NoCause:
 
 
 def memory_speed(case: LossCase) -> Cause | NoCause:
-    """Judge whether the memory modules are slower."""
+    """Judge whether the memory modules are slower than the baseline's."""
     quotient = case.quotient("memory.transfers_per_s")
     if quotient is None or quotient <= 1 + DEFAULT_MARGIN:
         return NoCause("its memory makes no fewer transfers a second")

@@ -108,9 +108,10 @@ def _case(
 
 
 def _refused_below(explanations: Iterable[Explanation]) -> dict[str, dict[str, str]]:
-    """Return for each platform the rules withdrawn for all its MPI losses, with the reasons.
+    """Return for each platform the rules that are withdrawn for all its MPI losses, with reasons.
 
-    A fact that changes no message changes no program either.
+    If a fact explains none of a platform's MPI losses, it does not explain the platform's losses of
+    programs either.
     """
     standing: set[tuple[str, str]] = set()
     refused: dict[str, dict[str, str]] = {}
@@ -146,7 +147,10 @@ def _with_parts(case: LossCase, splits: Splits | None, replayed: ReplayedLosses)
 
 
 def _explained(case: LossCase, refused: Mapping[str, str] | None = None) -> Explanation:
-    """Explain a loss; `refused` are rules that losses of the layer below exclude, with reasons."""
+    """Explain a loss.
+
+    - `refused`: for each rule that losses of the layer below exclude, the reason.
+    """
     if case.is_program:
         measured, missing = program_terms(case)
     else:
@@ -213,7 +217,7 @@ def _answer(rule: Rule, case: LossCase) -> Cause | NoCause:
 
 
 def _once(explanations: Sequence[Explanation]) -> list[Explanation]:
-    """Mark the causes that the sentence on an earlier layer already describes."""
+    """Mark the causes that the report already describes in its sentence on an earlier layer."""
     layers = list(Layer)
     first: dict[tuple[str, str], int] = {}
     for explanation in explanations:

@@ -22,7 +22,7 @@ class Share:
 
     @classmethod
     def of(cls, ratio: Estimate) -> Share:
-        """Return the extra time of a ratio.
+        """Return a ratio of times minus 1: the extra time as a share of the baseline's time.
 
         A ratio without an interval is exact, for example a model's result.
         """

@@ -13,7 +13,7 @@ from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 def _given(
     name: str, key: str, words: str, *, higher: bool = False, computes: bool = False
 ) -> Rule:
-    """Return the rule of a cause: a parameter of the platform's model was given a worse value.
+    """Return the rule for a parameter of a platform's model that is worse than the baseline's.
 
     - `computes`: the parameter changes computing in programs; if false, it changes messages.
     """

@@ -62,7 +62,7 @@ def sum_of(causes: Sequence[Cause], measured: Sequence[MeasuredTerm], loss: Shar
 
 
 def _judged(cause: Cause, measured: Sequence[MeasuredTerm]) -> Cause:
-    """Return the cause; it is withdrawn if its only term was measured and contradicts it."""
+    """Return the cause; it is withdrawn if the measurement of its only term contradicts it."""
     if cause.withdrawn:
         return cause
     for term in measured:
@@ -85,7 +85,7 @@ def _contradiction(cause: Cause, measured: MeasuredTerm) -> str:
     most = max(0.0, measured.share.hi)
     if most < DEFAULT_MARGIN:
         cost = f"{percent(most, 2)} of the baseline's time"
-        return f"the cost is at most {cost}, given that {measured.words}"
+        return f"its cost is at most {cost}, derived from the measurement that {measured.words}"
     if cause.share is None:
         return ""
     least = cause.share.lo
@@ -122,8 +122,8 @@ def _parts_of(cause: Cause, divisions: Sequence[Division]) -> list[Share]:
 def _priced(cause: Cause, divisions: Sequence[Division]) -> Cause:
     """Return a cause with its share: the sum of the cause's parts of measured terms.
 
-    The cause is withdrawn if every term that it changes contradicts it. The cause has no share if
-    its terms were measured, but no part of these terms is due to the cause.
+    The cause is withdrawn if all terms that the cause changes contradict it. The cause has no share
+    if its terms were measured, but no part of these terms is due to the cause.
     """
     if cause.withdrawn or not cause.terms:
         return cause
@@ -235,7 +235,7 @@ def _names_of(terms: Sequence[TermShare]) -> list[str]:
 
 
 def _refuted(cause: Cause, wrong: TermShare, reason: str) -> Cause:
-    """Return a cause, withdrawn for `reason` if it has a share of the wrong term."""
+    """Return a cause; it is withdrawn for `reason` if it explains a part of the term `wrong`."""
     if cause.rule not in wrong.rules:
         return cause
     return replace(cause, withdrawn=reason, share=None)

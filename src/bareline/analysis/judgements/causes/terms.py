@@ -213,7 +213,10 @@ def possible_wire_bps(case: LossCase, stream: Measurement) -> float | None:
 
 
 def waits(case: LossCase) -> float:
-    """Return a lower bound of the share of a message's bytes that waits for the link's rate."""
+    """Return which share of a message's bytes waits for the link's rate, as a lower bound.
+
+    A link with a configured rate limit may send half of a short message at once.
+    """
     size = case.place.size_bytes
     shaped_bps = positive_number(case.facts, "net.shaped_bps")
     if shaped_bps and size and size <= _FEW_BUCKETS_BYTES:

@@ -58,10 +58,11 @@ class NeededMeasurement(_Row):
 class AnswerRow(_Row):
     """A row of ``explain --why-not`` for one loss that the cause may explain.
 
-    - `word`: null if the cause is not named.
+    - `word`: the relation of the cause to the loss, such as "may explain"; null if the cause is not
+      named.
     - `reason`: why the cause is not named; if it is named, the words of the cause.
-    - `figures`: the cause's share of the extra time, and the causes of the rest; empty without a
-      share.
+    - `figures`: the cause's share of the extra time, and the other causes with a known share; empty
+      if the cause's share is not known.
     """
 
     kind: Literal["answer"]
@@ -265,7 +266,7 @@ def _reason(explanation: Explanation, name: str, cause: Cause | None) -> str:
 
 
 def _figures(explanation: Explanation, cause: Cause) -> str:
-    """Return the cause's share of the extra time, and the causes that divide the rest."""
+    """Return the cause's share of the extra time, and the other causes with a known share."""
     if cause.withdrawn or cause.share is None:
         return ""
     share = explanation.amount(cause.share)

@@ -42,7 +42,7 @@ class Count:
         return cls(number, number, number)
 
     def of(self, each: Share) -> Share:
-        """Return the share of all messages or bytes, from the share of a single message or byte."""
+        """Return the extra time of all messages or bytes, from the extra time of a single one."""
         ends = [self.least * each.lo, self.least * each.hi]
         ends += [self.most * each.lo, self.most * each.hi]
         usual = self.usual * each.value

@@ -23,7 +23,7 @@ _CHECKED = "checked.json"
 
 
 def describe_parts(folder: Path, names: Sequence[str]) -> dict[str, Any]:
-    """Return size and checksum of each part, for the record of a build."""
+    """Return size and checksum of each part (file or folder) of an image, for its record."""
     return {
         name: {"bytes": _size_bytes(folder / name), "sha256": _content_hash(folder / name)}
         for name in names
@@ -31,7 +31,7 @@ def describe_parts(folder: Path, names: Sequence[str]) -> dict[str, Any]:
 
 
 def note_whole(folder: Path, names: Sequence[str]) -> None:
-    """Record that the parts are intact, because they were just written and read."""
+    """Record that an image's files and folders are intact, because they were just written."""
     _remember(folder, {name: _stamps(folder / name) for name in names})
 
 
@@ -45,7 +45,7 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 def damage_of(folder: Path, described: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Describe the fault of a recorded image; "" if the image is complete."""
+    """Describe how an image differs from its record; "" if it is complete and unchanged."""
     try:
         return find_damage(folder, {name: described["parts"][name] for name in names})
     except (KeyError, TypeError, AttributeError):
@@ -53,7 +53,7 @@ def damage_of(folder: Path, described: Mapping[str, Any], names: Sequence[str]) 
 
 
 def find_damage(folder: Path, parts: Mapping[str, Any]) -> str:
-    """Describe the first part that has changed since the build; "" if no part has changed."""
+    """Describe the first file or folder of an image that has changed; "" if none has changed."""
     recorded = read_record(folder / _CHECKED)
     seen = {}
     for name, built in parts.items():

@@ -132,8 +132,8 @@ class Archive:
                 f"programs built on this host need version {here} of the C library, but"
                 f" '{self.suite}' has version {there}",
                 where="release",
-                hint="choose a release as new as the host's; its kernel alone can be older: "
-                f'kernel = "linux-image-amd64/{self.suite}"',
+                hint="choose a release as new as the host's; only the kernel can be of an older "
+                f'release: kernel = "linux-image-amd64/{self.suite}"',
             )
 
     def download(self, package: str, folder: Path) -> Path:

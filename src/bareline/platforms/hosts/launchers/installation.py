@@ -78,7 +78,7 @@ class MpiInstallation:
             if launcher is LAUNCHERS[self.flavour] and _same_version(match[1], self.version):
                 return
             raise PlatformError(
-                f"{self.mpirun} starts programs of {self.title}, and programs that {self.mpicc} "
+                f"{self.mpirun} starts programs of {self.title}, but programs that {self.mpicc} "
                 f"compiles use {launcher.title} {match[1]}",
                 where="mpi",
                 hint="give the path of the mpirun that was installed with the library",

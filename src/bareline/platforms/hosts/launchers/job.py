@@ -49,8 +49,8 @@ class Job:
       default, whether this process runs as root.
     - `starts_on_first`: whether the launcher runs on the first node. If not, it runs on a machine
       without ranks.
-    - `crowded`: ranks of different nodes share cores, as on nodes that are namespaces of one
-      machine.
+    - `crowded`: whether ranks of different nodes share cores, as on nodes that are namespaces of
+      one machine.
     - `session_folder`: folder in memory, on every node, for files that the library would otherwise
       leave in /tmp and /dev/shm when it is killed.
     """

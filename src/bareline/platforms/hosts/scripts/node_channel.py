@@ -42,7 +42,7 @@ _FILES_EACH = 4
 
 
 class Peer:
-    """A local process that represents some nodes."""
+    """A local process through which bareline exchanges orders and answers with some nodes."""
 
     def __init__(self, names: Sequence[str], process: Process) -> None:
         self.names = frozenset(names)
@@ -74,7 +74,7 @@ class Peer:
         return nodes_text(sorted(self.names))
 
     def take_turn(self) -> None:
-        """Restart the count of the process's output, whose length is limited in each turn."""
+        """Count the output from 0 again: its length between two of these calls is limited."""
         self._left = MOST_SAID_BYTES
         self._pieces.clear()
 
@@ -202,7 +202,7 @@ def make_room(count: int) -> None:
 
 @contextmanager
 def peer(names: Sequence[str], line: Sequence[str], env: Mapping[str, str]) -> Iterator[Peer]:
-    """Start the process that represents some nodes; it ends with the context."""
+    """Start the local process that connects to some nodes; it ends with the context."""
     with spawn(line, env=env, stdin=True) as process:
         yield Peer(names, process)
 
@@ -262,7 +262,7 @@ class NodeChannel:
         self._selector.close()
 
     def take_turn(self, order: str) -> None:
-        """Send every node an order as a new turn; late answers to the previous turn are ignored."""
+        """Send every node an order, and ignore late answers to the previous order."""
         self._turn = str(next(_TURNS))
         self._before = set(self.nodes)
         self.tell(f"turn {self._turn}")
@@ -321,7 +321,7 @@ class NodeChannel:
                 raise peer.lost()
 
     def _hear(self, peer: Peer) -> set[str]:
-        """Record the output of a process; return its nodes that printed a line."""
+        """Record the output of a process; return the nodes of the process that printed a line."""
         heard = set()
         for node, word, rest in peer.hear():
             heard.add(node)

@@ -169,7 +169,7 @@ def host_address(index: int) -> str:
 
 
 def port(index: int) -> str:
-    """Return the name of the switch's end of a host's link."""
+    """Return the name of the network device of the switch to which a host's link leads."""
     return f"port{index + 1}"
 
 

@@ -48,7 +48,7 @@ class NetnsOptions(LocalhostOptions):
     - `cores`: numbers of the cores that are divided among the hosts; by default all cores that this
       process may use. Every host is pinned to its own cores.
     - `filesystem`: a file system on which trials work; it is mounted for the trials only. All hosts
-      use the same file system. Its own files are in `io_folder`.
+      use the same file system. Its data is stored in `io_folder`.
     """
 
     hosts: Annotated[int, Field(ge=2, le=16)] = 2

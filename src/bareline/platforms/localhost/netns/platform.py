@@ -164,7 +164,7 @@ class NetnsAllocation(LocalhostAllocation):
         return tuple(caveats)
 
     def _is_oversubscribed(self, layout: Layout) -> bool:
-        """Return whether a layout needs more cores than a host, or all hosts together, have."""
+        """Return whether a layout needs more cores than one host has, or than all hosts have."""
         needed = layout.cores_per_node
         used = self._cores[: layout.nodes]
         distinct = set(chain.from_iterable(used))

@@ -63,7 +63,7 @@ class Budget:
         return sum(spans) / HOUR_S
 
     def begin(self, instance: str) -> None:
-        """Count an instance from now on.
+        """Count the hours of an instance from now on.
 
         Raises TimeUp: the hours are used up.
         """
@@ -78,7 +78,7 @@ class Budget:
         self._made[instance] = (self._clock(), None)
 
     def end(self, instance: str) -> None:
-        """Stop the count of an instance that is gone; idempotent."""
+        """Stop counting the hours of an instance that is gone; idempotent."""
         since, until = self._made.get(instance, (0.0, 0.0))
         if until is None:
             self._made[instance] = (since, self._clock())

@@ -41,7 +41,7 @@ _AGAIN = BackOff(first_s=2.0, longest_s=30.0)
 
 
 class Access:
-    """The keys of a group of instances, and the ssh configuration for logins."""
+    """The ssh keys of a group of instances, and the ssh configuration for logins."""
 
     def __init__(self, folder: Path, options: CloudOptions) -> None:
         self._options = options
@@ -111,7 +111,7 @@ class Access:
 
 @dataclass(slots=True, eq=False)
 class Member:
-    """A member of the group, with its present instance.
+    """A node of the platform, and the cloud instance that is this node at present.
 
     - `active_s`: time in s from the request to the moment when the instance ran.
     - `reach_s`: time in s from that moment to the instance's first answer over ssh.
@@ -131,7 +131,7 @@ class Member:
 
     @property
     def label(self) -> str:
-        """Name of the member, with the instance's id if it has one."""
+        """Name of the node, with the id of its instance if there is one."""
         if not self.things:
             return self.name
         return f"{self.name} ({self.thing.id})"
@@ -190,7 +190,7 @@ class InstanceGroup:
         )
 
     def _attempt(self, members: Sequence[Member]) -> list[tuple[Member, str]]:
-        """Create an instance for each member; return the failed members with the reasons."""
+        """Create an instance for each of the nodes; return the failed nodes with the reasons."""
         failed: dict[Member, str] = {}
         for step in (self._ask_for_all, self._wait_active, self._wait_reached):
             failed |= step([member for member in members if member not in failed])
@@ -273,7 +273,7 @@ class InstanceGroup:
         return {member: why for member, why in zip(members, reasons, strict=True) if why}
 
     def _reach(self, member: Member) -> str:
-        """Wait until a member answers over ssh; return the reason if it does not, or ""."""
+        """Wait until a node answers over ssh; return the reason if it does not answer, or ""."""
         began = time.monotonic()
         within_s = self.options.reach_s
         while reason := self.access.try_once(member.name):
@@ -299,7 +299,7 @@ class InstanceGroup:
         member.instance = None
 
     def lost(self) -> list[tuple[Member, str]]:
-        """Return the members whose instances are gone, failed or silent, with the reasons."""
+        """Return the nodes whose instances are gone, failed or silent, with the reasons."""
         lost = []
         for member in self.members:
             instance = self.look(member)

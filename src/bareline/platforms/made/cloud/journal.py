@@ -177,7 +177,7 @@ def read_journal(path: Path) -> JournalState | None:
 
 
 def _entries(path: Path) -> list[Any]:
-    """Return the values of all complete lines."""
+    """Return the JSON values in all complete lines of a journal."""
     entries = []
     text = path.read_text(encoding="utf-8", errors="replace")
     for line in text.splitlines():
@@ -319,8 +319,8 @@ def clean(
     """Remove the leftovers of killed bareline processes in clouds of a kind.
 
     Return a line for each leftover. Resources of other bareline processes, machines and users stay.
-    Unless `only` is given, an account without a journal is then removed from the accounts that
-    `remember` recorded, even if the cloud did not answer.
+    Unless `only` is given, later calls no longer check an account without a journal, even if the
+    cloud did not answer this time.
     """
     removed: list[str] = []
     for account in _accounts(cache, kind):

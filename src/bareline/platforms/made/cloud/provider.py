@@ -111,8 +111,8 @@ class AccountCleaner(Protocol):
 class Provider(AccountCleaner, Protocol):
     """The interface that creates the instances of a platform.
 
-    Every method may raise `QuotaReached`, or `Busy`, after which the call is repeated. The creation
-    of an instance may raise `NoRoom`. Any other `PlatformError` is final.
+    Every method may raise `QuotaReached`. It may also raise `Busy`; the call is then repeated. The
+    creation of an instance may raise `NoRoom`. Any other `PlatformError` is final.
     """
 
     def check(self, instances: int) -> None:

@@ -36,7 +36,7 @@ class VmAllocation(RemoteAllocation):
     - `native`: returns the host's folder of native programs for the guests' MPI library.
     - `doubts`: caveats of all measurements in the guests.
     - `about`: facts of the guests' definition.
-    - `events`: list of sentences about events of guests; the fleet appends to this list.
+    - `events`: list of sentences about events of guests; `fleet` (all guests) appends to it.
     """
 
     others_use = False
@@ -206,9 +206,9 @@ class VmAllocation(RemoteAllocation):
                 return
 
     def _reconnect_without(self, dead: Sequence[Guest]) -> None:
-        """Renew all connections after guests died, which ends the trial.
+        """Renew all connections after guests died; this ends the trial.
 
-        Without this, the remaining guests would still wait for answers of the dead guests.
+        Otherwise, the remaining guests would still wait for answers of the dead guests.
         """
         for guest in self._needed:
             self.access.disconnect(guest.name)

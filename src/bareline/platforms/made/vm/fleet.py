@@ -157,7 +157,7 @@ class GuestFleet:
         return self._restore(guest, saved)
 
     def _restore(self, guest: Guest, saved: SavedGuest) -> str:
-        """Start a guest from its saved state, with its own disk and console."""
+        """Start a guest from its saved state, with a copy of the saved disk."""
         disk = self.folder / f"{guest.name}.qcow2"
         shutil.copy(saved.disk, disk)
         libvirt = self._hypervisor.libvirt
@@ -371,8 +371,8 @@ def make_room(needed: int, fleets: Sequence[GuestFleet] | None = None) -> None:
     available = available_bytes() - _RESERVE_BYTES
     if available < needed:
         raise PlatformError(
-            f"the guests need {needed >> 20} MiB with QEMU's own memory, "
-            f"{max(0, available) >> 20} MiB are available",
+            f"the guests need {needed >> 20} MiB with QEMU's own memory, but "
+            f"only {max(0, available) >> 20} MiB are available",
             where="memory.size_bytes",
             hint="use fewer or smaller guests, or end other programs that use memory here",
         )

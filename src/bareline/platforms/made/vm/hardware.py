@@ -91,8 +91,8 @@ class Cpu(GuestPart):
         )
         yield OptionRule(
             (self.count or 0) % per_core,
-            f"{self.count} virtual processors cannot be laid over {self.sockets} sockets of "
-            f"{self.threads} threads per core",
+            f"{self.count} virtual processors cannot be divided evenly among "
+            f"{self.sockets} sockets with {self.threads} threads per core",
         )
 
     @property

@@ -222,7 +222,7 @@ def _own(image: AutoImage, path: Path, modules: str | None, folder: Path) -> Aut
         raise PlatformError(
             f"the modules of the guest's kernel are not in {where}",
             where="kernel",
-            hint="name their folder as `modules`, the one that contains modules.dep",
+            hint="name the folder that contains modules.dep as `modules`",
         )
     kernel = folder / f"{where.name}.own"
     replace_file(kernel, unpack_kernel(packed), durable=False)
@@ -258,7 +258,7 @@ def _real_package(archive: Archive, name: str) -> Mapping[str, str]:
         f"the package sources of '{archive.suite}' have no kernel package '{name}'",
         where="kernel",
         hint="`apt-cache search ^linux-image-` lists the kernels of this release; "
-        "write a kernel of another one like linux-image-amd64/bullseye",
+        "write a kernel of another release like linux-image-amd64/bullseye",
     )
 
 

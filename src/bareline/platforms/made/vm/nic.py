@@ -140,7 +140,7 @@ class Nic(GuestPart):
         )
 
     def _source_rules(self) -> Iterator[OptionRule]:
-        """Yield the rules for the host's interfaces and adapters that the options name."""
+        """Yield the rules for the options that name interfaces and adapters of the host."""
         attach = self.attach
         addresses = self.addresses
         device = self.device

@@ -112,7 +112,7 @@ class VmOptions(PinningOptions, Ruled):
     - `io_folder`: folder of the guests in which trials make their working directories, so that I/O
       probes measure the file system of the folder. It may be in a shared folder.
     - `filesystem`: a file system on which trials work, and which the guests mount for this purpose.
-      Its own files are in the guests' `io_folder`, or on the host.
+      Its data is stored in the guests' `io_folder`, or on the host.
     - `saved_state`: whether guests start from a saved state. The first start of a configuration
       saves this state.
     """
@@ -218,7 +218,7 @@ class VmOptions(PinningOptions, Ruled):
         )
 
     def _pin_rules(self) -> Iterator[OptionRule]:
-        """Yield the rules for a `cpu.pin` that is a list: an entry for each virtual processor."""
+        """Yield the rules that a list in `cpu.pin` must satisfy."""
         cpu = self.cpu
         if not isinstance(cpu.pin, tuple):
             return
@@ -234,7 +234,7 @@ class VmOptions(PinningOptions, Ruled):
         )
 
     def _emulation_rules(self) -> Iterator[OptionRule]:
-        """Yield the rules for guests whose processors are emulated."""
+        """Yield the rules for the options of guests whose processors are emulated."""
         yield OptionRule(
             self.cpu.model == "host-passthrough",
             'an emulated processor cannot be passed through; use cpu.model = "maximum"',
@@ -254,7 +254,7 @@ class VmOptions(PinningOptions, Ruled):
         )
 
     def _numa_rules(self) -> Iterator[OptionRule]:
-        """Yield the rules for guests that have several NUMA nodes."""
+        """Yield the rules for the options of guests that have several NUMA nodes."""
         nodes = self.memory.guest_numa_nodes
         yield OptionRule(
             self.cpu.count is None or self.cpu.count % nodes,
@@ -267,7 +267,7 @@ class VmOptions(PinningOptions, Ruled):
         )
 
     def _image_rules(self) -> Iterator[OptionRule]:
-        """Yield the rules for the built image, and for kernels of other sources."""
+        """Yield the rules for the options of the guests' image and of their kernel."""
         if self.image != "auto":
             start = 'this key needs image = "auto"; an image of your own'
             yield OptionRule(self.packages, f"packages: {start} already contains its packages")

@@ -217,8 +217,8 @@ def _accelerator(options: VmOptions, image: AutoImage | None, cache: Path) -> Ac
     accelerator = choose_accelerator(options.acceleration, cache, image, own_kernel=own_kernel)
     if accelerator == "tcg" and options.nic.needs_kvm:
         raise PlatformError(
-            f"its adapter ({options.nic.title}) needs hardware virtualization, and no guest "
-            "boots with that here",
+            f"the guests' network adapter ({options.nic.title}) needs hardware virtualization, but "
+            "no guest boots with hardware virtualization here",
             hint="see `bareline doctor`",
         )
     return accelerator
@@ -337,7 +337,7 @@ def _check_tools(options: VmOptions) -> None:
         raise PlatformError("virtual machines are made on x86_64 hosts only")
     if os.geteuid() != 0:
         raise PlatformError(
-            "virtual machines need root: bridges and namespaces are made",
+            "virtual machines need root, because bareline makes bridges and namespaces for them",
             hint="run bareline with sudo",
         )
     require(*TOOLS)

@@ -64,7 +64,7 @@ def _of_processors(options: VmOptions, vcpus: int) -> Iterator[_Problem]:
         yield _Problem(text, "cpu", f"use some of {listed}")
     total = vcpus * options.guest_total
     if options.cpu.pin == "spread" and total > len(allowed):
-        text = f"{total} virtual processors cannot have a core each, the host has {len(allowed)}"
+        text = f"{total} virtual processors need a core each, but this process has {len(allowed)}"
         hint = 'use fewer guests, a smaller cpu.count, or pin = "none"'
         yield _Problem(text, "cpu.pin", hint)
     if options.acceleration == "kvm" and not Path("/dev/kvm").exists():
@@ -86,8 +86,8 @@ def _of_memory(options: VmOptions) -> Iterator[_Problem]:
     wanted_bytes = memory.size_bytes * guests
     host_bytes = memory_bytes()
     if wanted_bytes > host_bytes - (512 << 20):  # which the host itself keeps
-        wanted = f"{guests} guests want {wanted_bytes >> 20} MiB"
-        text = f"{wanted}, the host has {host_bytes >> 20} MiB"
+        wanted = f"{guests} guests need {wanted_bytes >> 20} MiB"
+        text = f"{wanted}, but the host has only {host_bytes >> 20} MiB"
         yield _Problem(text, "memory.size_bytes", "use fewer or smaller guests")
     if memory.huge_pages:
         yield from _of_huge_pages(memory, wanted_bytes // memory.huge_page_bytes)
@@ -103,8 +103,8 @@ def _of_huge_pages(memory: Memory, needed: int) -> Iterator[_Problem]:
     pages = f"/sys/kernel/mm/hugepages/hugepages-{memory.huge_page_bytes >> 10}kB"
     free = _number(Path(pages, "free_hugepages"))
     if free < needed:
-        text = f"{needed} free huge pages of {memory.huge_pages} are needed, there are {free}"
-        yield _Problem(text, option, f"reserve them: {pages}/nr_hugepages")
+        text = f"{needed} free huge pages of {memory.huge_pages} are needed, but only {free} exist"
+        yield _Problem(text, option, f"reserve more: write their number to {pages}/nr_hugepages")
     if " hugetlbfs " not in Path("/proc/mounts").read_text(encoding="utf-8"):
         hint = "run `mount -t hugetlbfs hugetlbfs /dev/hugepages`"
         yield _Problem("no file system of huge pages is mounted", option, hint)
@@ -162,11 +162,11 @@ def _of_adapter(nic: Nic, name: str, guests: int) -> Iterator[_Problem]:
     mtu = _number(folder / "mtu")
     functions = _number(folder / "device" / "sriov_numvfs")
     if nic.mtu > mtu:
-        text = f"an MTU of {nic.mtu} is beyond the {mtu} that {name} is set to"
-        hint = f"run `ip link set {name} mtu {nic.mtu}`, on the switch too"
+        text = f"an MTU of {nic.mtu} is above the MTU of {name} ({mtu})"
+        hint = f"run `ip link set {name} mtu {nic.mtu}`, and set this MTU on the switch"
         yield _Problem(text, "nic.mtu", hint)
     if nic.attach == "vf" and functions < guests:
-        text = f"{name} has {functions} virtual functions, {guests} guests need one each"
+        text = f"{name} has {functions} virtual functions, but {guests} guests need one each"
         hint = f"run `echo {guests} > /sys/class/net/{name}/device/sriov_numvfs`"
         yield _Problem(text, "nic.device", hint)
 

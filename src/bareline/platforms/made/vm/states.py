@@ -1,9 +1,9 @@
 """Saved states of guests that have just booted; a guest starts from its state within a second.
 
-A state belongs to one guest of one configuration, and includes the content of its disk. Everything
-that a guest's memory depends on is part of the key: image, options, identity, QEMU, and this
-package's scripts. A guest from a damaged state would fail in strange ways, so size and hash of each
-part are checked before use.
+A state belongs to one guest of one configuration, and includes the content of the guest's disk. The
+name of a configuration's folder is a hash of everything that a guest's memory depends on, such as
+image, options, QEMU, and this package's scripts. A guest from a damaged state would fail in strange
+ways, so size and hash of each file are checked before use.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class SavedGuest:
 
 
 class SavedStates:
-    """The saved states of one configuration in `folder`, with the keys of its guests."""
+    """The saved states of one configuration in `folder`, with the ssh keys of its guests."""
 
     def __init__(self, folder: Path, tell: Callable[[str], None]) -> None:
         self.folder = folder
@@ -54,7 +54,7 @@ class SavedStates:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def keys(self) -> Keys:
-        """Return the keys of the saved guests; if the keys are damaged, the states are removed."""
+        """Return the ssh keys of the guests; if saved keys are damaged, remove all states."""
         folder = self.folder / "keys"
         record = folder / "keys.json"
         with file_lock(self.folder.with_suffix(".lock")):

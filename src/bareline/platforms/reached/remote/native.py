@@ -58,8 +58,8 @@ class NativePrograms:
     """bareline's own programs on the nodes of an allocation.
 
     - `target`: folder of the nodes for copies, which the allocation removes.
-    - `made`: returns this machine's build. It is set if the build fits the nodes, for instance
-      guests with the host's libraries.
+    - `made`: returns the folder of this machine's build, if it is known to run on the nodes. It is
+      known for guests, which use the host's libraries. None for other nodes.
     """
 
     nodes: Nodes
@@ -108,7 +108,7 @@ class NativePrograms:
             word, name, *_ = line.split()
             if word == "unseen":
                 raise PlatformError(
-                    f"the programs in {programs} cannot be seen there",
+                    f"the native programs in {programs} are not visible on this node",
                     where=name,
                     hint='write native = "copy", or set BARELINE_CACHE to a shared folder',
                 )
@@ -197,7 +197,7 @@ def build_there(nodes: Nodes) -> NativeBuild:
     answers = _ask(nodes, "build", _pack_sources())
     for tool in answers.get("missing", ()):
         raise ToolMissing(
-            f"'{tool}' is not installed, and the native programs have to be built there",
+            f"'{tool}', which builds the native programs, is not installed on the node",
             where=where,
             hint=f"{install_hint(tool)}, or name the module that brings it as `software`",
         )

@@ -64,7 +64,10 @@ def try_software(nodes: Nodes, software: Sequence[str]) -> None:
             for reason in answers.get("unloaded", ()):
                 kinds = dict.fromkeys(each.partition(":")[0] for each in software)
                 lists = " and ".join(f"`{_LISTS[kind]}`" for kind in kinds)
-                hint = f"look at {lists} in a login shell there, and load it by hand"
+                hint = (
+                    f"look for the software with {lists} in a login shell of this node, and load it"
+                    " by hand"
+                )
                 raise PlatformError(reason, where=node, hint=hint)
 
 

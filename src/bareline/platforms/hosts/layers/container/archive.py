@@ -481,7 +481,7 @@ class _Part(io.RawIOBase):
 
 
 def _ours(manifests: list[Any], place: str) -> tuple[Any, str]:
-    """Return the manifest for this machine's processor, or else the first; also return its key."""
+    """Return the manifest for this machine's processor, or else the first, with its JSON key."""
     machine = platform.machine()
     names = {machine, ARCHITECTURES.get(machine, machine)}
     if not manifests:

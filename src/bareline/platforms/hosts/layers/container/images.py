@@ -216,7 +216,7 @@ def _unpack(file: BinaryIO, place: Path, budget: UnpackingBudget) -> None:
 
 @contextmanager
 def _plain_archive(file: BinaryIO, place: Path, budget: UnpackingBudget) -> Iterator[BinaryIO]:
-    """Yield an uncompressed archive, because its members are read in another order than stored."""
+    """Yield a file with the archive's uncompressed content, to read its members in any order."""
     file.seek(0)
     with plain(file, place) as content:
         if content is file:

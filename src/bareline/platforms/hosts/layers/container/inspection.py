@@ -69,7 +69,7 @@ def check_mpi(
     library. The launcher's protocol and the library's interface both change between minor versions.
     """
     title = LAUNCHERS[mpi.flavour].title
-    launcher = f"and ranks are started by {mpi.title}"
+    launcher = f"but {mpi.title} starts the ranks"
     versions = [version for flavour, version in inside.libraries if flavour == mpi.flavour]
     wanted = f"{title} {_minor(mpi.version)}"
     inside_pmix = inside.answers.get("pmix", "")
@@ -86,7 +86,7 @@ def check_mpi(
         )
     elif mpi.flavour == "openmpi" and _are_other_pmix(inside_pmix, outside_pmix):
         text = (
-            f"the image's PMIx is {inside_pmix}, and the launcher outside talks by {outside_pmix}"
+            f"the image has PMIx {inside_pmix}, but the launcher outside uses PMIx {outside_pmix}"
         )
         hint = "use an image with the same PMIx"
     else:
@@ -115,11 +115,11 @@ def check_libc(inside: ContainerView, needed: str, where: str) -> None:
     """Check that the image's C library is as new as bareline's own programs need."""
     if not needed or (inside.libc and _ordered(inside.libc) >= _ordered(needed)):
         return
-    text = f"the image has another C library than glibc, of which programs need {needed}"
-    hint = "use an image of Debian, Ubuntu, a RedHat or SUSE"
+    text = f"the image has no glibc, but bareline's programs need glibc {needed}"
+    hint = "use an image of Debian, Ubuntu, Red Hat or SUSE"
     if inside.libc:
-        text = f"the image has glibc {inside.libc}, and bareline's programs need {needed}"
-        hint = "use a newer image, or run bareline on a system as old as the image's"
+        text = f"the image has glibc {inside.libc}, but bareline's programs need glibc {needed}"
+        hint = "use a newer image, or run bareline on a system with an older glibc"
     raise PlatformError(text, where=where, hint=hint)
 
 

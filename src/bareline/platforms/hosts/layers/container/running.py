@@ -164,9 +164,10 @@ class RunningContainers:
         if lacking:
             paths = " ".join(box.image + path for path in lacking)
             raise PlatformError(
-                f"the image has no place for {' '.join(lacking)}, which programs must see",
+                "the image lacks these folders, which bareline needs for mounts: "
+                + " ".join(lacking),
                 where=where,
-                hint=f"mkdir -p {paths}",
+                hint=f"make them: `mkdir -p {paths}`",
             )
 
     def _remove_folders(self, count: int) -> None:

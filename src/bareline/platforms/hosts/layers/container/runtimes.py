@@ -123,12 +123,12 @@ class Runtime:
     - `stored`: the words that select an image of the runtime's store.
     - `stored_id`: the command line that prints the identity of an image of the runtime's store.
     - `joins_with`: further programs that are needed to join a container.
-    - `whole`: MPI's launcher also has to be in the container, because the container has its own
-      kernel.
-    - `named`: the node's container has a name.
-    - `instance`: the node's container is an instance, which is started and stopped.
-    - `has_tmp`: the node's /tmp is visible in the container without an option.
-    - `needs_places`: the image must already have a mount point for each visible folder.
+    - `whole`: whether MPI's launcher also has to be in the container, because the container has a
+      separate kernel.
+    - `named`: whether the node's container has a name.
+    - `instance`: whether the node's container is an instance, which is started and stopped.
+    - `has_tmp`: whether the node's /tmp is visible in the container without an option.
+    - `needs_places`: whether the image must already have a mount point for each visible folder.
     - `before`: shell lines that set the variables of the runtime.
     - `tried`: a command line that fails if the runtime cannot make containers on this machine.
     - `remedy`: the next step for the user if `tried` fails.

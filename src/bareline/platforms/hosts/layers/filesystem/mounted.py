@@ -86,7 +86,7 @@ class Mounts:
     pid: int
 
     def enter(self, argv: Sequence[str]) -> list[str]:
-        """Return the command line that runs a program in the mount namespace alone."""
+        """Return the command line that runs a program in the mount namespace only."""
         return [tool("nsenter"), f"--target={self.pid}", "--mount", "--", *argv]
 
     def run(self, argv: Sequence[str], stdin: str) -> Finished:

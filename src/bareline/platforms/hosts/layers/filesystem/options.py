@@ -162,7 +162,9 @@ def check_here(
             hint="run bareline as root, or name a folder that is mounted already as `io_folder`",
         )
     if isinstance(chosen, Nfs) and (problem := _misplaced(chosen, network)):
-        raise PlatformError(problem, where=_WHERE, hint='see `server` in "Compare file systems"')
+        raise PlatformError(
+            problem, where=_WHERE, hint="docs/how-to/file-systems.md explains `server`"
+        )
     programs, kind = _needs(chosen)
     for name in programs:
         tool(name)
@@ -181,11 +183,11 @@ def check_here(
 
 def _misplaced(chosen: Nfs, network: bool) -> str:
     if not network and not chosen.remote:
-        return "this machine serves itself nothing over a network: use hosts (type netns) or guests"
+        return "an NFS server here needs nodes with a network of their own: use type netns or vm"
     if network and chosen.remote:
-        return "hosts as namespaces reach no server outside: use platform type local"
+        return "nodes of type netns cannot reach a server outside of this machine: use type local"
     if chosen.server == "host":
-        return 'hosts as namespaces have no machine below them: use server = "node" or "own"'
+        return 'nodes of type netns cannot use server = "host": use server = "node" or "own"'
     return ""
 
 
