@@ -141,10 +141,7 @@ def examine(*, deep: bool = False) -> list[HostCheck]:
 
 
 def look_safely(look: Look, name: str, area: Area) -> list[HostCheck]:
-    """Return the checks that the function `look` yields.
-
-    If the function raises an error, the error becomes the last check.
-    """
+    """Return the checks that `look()` yields; an error that it raises becomes the last check."""
     checks: list[HostCheck] = []
     try:
         checks.extend(look())

@@ -187,7 +187,7 @@ class _MeasuredTimes:
     def resampled(
         self, compare: Callable[[_Array, _Array], _Array], rng: np.random.Generator
     ) -> _Array:
-        """Return `compare` of medians of randomly drawn launches (drawn by block if paired)."""
+        """Return results of `compare` for medians of random launches (random blocks if paired)."""
         if self.paired:
             return _medians(compare(self.b, self.a), rng)
         return compare(_medians(self.b, rng), _medians(self.a, rng))

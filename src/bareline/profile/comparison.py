@@ -217,10 +217,7 @@ def _call_sums(profile: Profile, keys: list[str]) -> pl.DataFrame:
 
 
 def _sites(before: Profile, after: Profile) -> tuple[SitePair, ...]:
-    """Return each call site in both profiles, the largest change first.
-
-    Call sites are equal if they have the same function and the same place in the program's source.
-    """
+    """Return both profiles' call sites, paired by function and source; largest change first."""
     sites_before = _sites_by_place(before)
     sites_after = _sites_by_place(after)
     pairs = []

@@ -297,10 +297,7 @@ def _computed_ratio(
 
 
 def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
-    """Return the printed and the computed ratios of a publication.
-
-    A ratio that several probes measure is returned once for each of these probes.
-    """
+    """Return the printed and the computed ratios, once for each probe that measures a ratio."""
     ratios = [*printed_ratios(study), *computed_ratios(study)]
     of_other_probes: list[PublishedRatio] = []
     for ratio in ratios:

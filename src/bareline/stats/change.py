@@ -217,10 +217,7 @@ class _Moments:
         return self._scores(apart, np.zeros_like(before), before)
 
     def best_excursion(self, length: int) -> tuple[FloatArray, IntArray]:
-        """Return the highest score of excursions of `length` runs, and that excursion's first run.
-
-        An excursion is a temporary level.
-        """
+        """Return the highest score of a temporary level of `length` runs, and its first run."""
         apart = self._excursion_sums(length)
         count = np.array([length])
         if self.drifts:

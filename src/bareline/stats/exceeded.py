@@ -114,10 +114,7 @@ def _test(values: FloatArray, base: FloatArray) -> _Result:
 
 
 def _counted(values: FloatArray, base: FloatArray) -> _Deals:
-    """Return the possible assignments of launches to platforms, if each value is one launch.
-
-    There is one entry for each number of lost launches on the first platform.
-    """
+    """Return the possible assignments of launches to platforms, if each value is one launch."""
     n = values.size
     m = base.size
     total = int(values.sum() + base.sum())

@@ -95,10 +95,7 @@ def deviations(values: FloatArray, *, margin: float, alpha: float, tests: int) -
 
 
 def _residuals(centred: FloatArray, shift: FloatArray, n: IntArray) -> FloatArray:
-    """Return the differences of present launches from their unit's shift.
-
-    They are enlarged, because differences from an estimated shift are smaller than the errors.
-    """
+    """Return launches' differences from their unit's shift, enlarged to the size of errors."""
     grown = np.sqrt(n / np.maximum(n - 1, 1))  # residuals are smaller than errors by this
     residuals = (centred - shift[:, None]) * grown[:, None]
     return residuals[~np.isnan(residuals)]

@@ -79,7 +79,7 @@ def nearest_differences(
     beyond_baseline: IntArray,
     floor: FloatArray,
 ) -> FloatArray:
-    """Return differences of blocks in which lost launches differ as little as possible."""
+    """Return the differences of blocks; a block with a lost launch has the least possible one."""
     least, most = _differences(first, second, beyond, beyond_baseline, floor)
     return np.where(least > 0, least, np.where(most < 0, most, 0.0 * (least + most)))
 

@@ -2,7 +2,7 @@
 
 Two runs share no blocks. The first launch of one run is therefore paired with the first launch of
 the other run, the second with the second, for all rows at once. If one run has more launches,
-several consecutive launches are averaged. If nothing differs and the noise of each run is symmetric
+consecutive launches of it are averaged. If nothing differs and the noise of each run is symmetric
 (or has one shape in both), exchanging the runs' names in any pair is as likely as the measured
 order. So the pairs are tested like blocks (`bareline.stats.flips`): all rows together, from six
 launches on, in a family of any size.

@@ -84,8 +84,8 @@ class Breakdown:
     `ratio` is the program's time divided by `base_s`, its time on the baseline. If the pieces come
     from profiles of separate launches, both are computed from these launches only; otherwise from
     all launches. `launches` is the number of pairs of launches from which the medians of the pieces
-    are computed. `source` is the origin of the pieces: the replay that predicts, profiles, or the
-    program itself.
+    are computed. `source` is the origin of the pieces: profiles, the program's own clock, or the
+    replay of a trace.
     """
 
     title: str
@@ -188,10 +188,7 @@ def _paired_times(
 def _by_launches(
     records: Records, cell: Row, ratio: Estimate, base_s: float, title: str
 ) -> Breakdown | None:
-    """Divide a loss into pieces, from profiles.
-
-    Without profiles, the times that the program itself measures are used.
-    """
+    """Divide a loss into pieces, from profiles or else from times that the program measures."""
     case = under_profiler(cell.place).case
     profiles = _paired_profiles(records, cell, case)
     times = _paired_times(records, cell, case)
@@ -254,10 +251,7 @@ def _piece(name: str, extras: Sequence[float], dearest: Call | None = None) -> P
 def _by_profile(
     profiles: Mapping[LaunchKey, _Profiles], times: Mapping[LaunchKey, _Times]
 ) -> tuple[Piece, ...]:
-    """Divide the loss of pairs of launches into pieces, from their profiles.
-
-    Very small pieces are left out.
-    """
+    """Return the pieces of the loss of pairs of launches, without very small pieces."""
     extras_of: dict[str, list[float]] = {name: [] for name in PIECES}
     calls: dict[CallKey, list[PairedCalls]] = defaultdict(list)
     for key, both in times.items():

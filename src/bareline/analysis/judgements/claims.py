@@ -44,8 +44,8 @@ _GIVEN = "the simulated platforms were given it"
 class Vote:
     """The vote of one program on a claim; a ratio of 2 means 2 times worse.
 
-    - `own`: the program's ratio. For a growth it is the last ratio; for an order (a platform is
-      worse than several platforms) it is the ratio that agrees least with the claim.
+    - `own`: the program's ratio. For a growth, this is the ratio at its end. For an order (a
+      platform is worse than several platforms), this is the ratio that agrees least with the claim.
     - `first`: the ratio at which a growth begins.
     - `losses`: the losses whose mean is `own`.
     - `first_losses`: the losses whose mean is `first`.

@@ -1,9 +1,9 @@
 """Decide the verdict, grade and rule of each row. No other module decides rows.
 
-The input is a result of `bareline.analysis.numbers.points.compare_points` with the results of three
-tests: for lost launches, for the family of all claims of a page, and for the false discovery rate
-among the rows that this family does not make certain. `decide` contains a table of rules; the first
-rule that applies decides a row.
+The input is a result of `bareline.analysis.numbers.points.compare_points` and the results of three
+tests. The first test is about lost launches, and the second about all claims of a page together.
+The third gives the false discovery rate among the rows that are not certain. `decide` contains a
+table of rules; the first rule that applies decides a row.
 
 - *certain* rows: all claims of a page that are called certain are true together, except on 5 % of
   pages. The row's own 95 % interval excludes equality, and its estimate is beyond the margin. With
@@ -175,10 +175,8 @@ _SIDES = {1: Verdict.SLOWER, -1: Verdict.FASTER, 0: None}
 def decide_mean(mean: Mean | None, margin: float, floor: float) -> Mean | None:
     """Return the mean of a finding's points with its verdict.
 
-    If the verdict is slower or faster, it is certain.
-
-    Differences below `margin` do not matter. Differences up to the ratio `floor` may come from the
-    machine itself and are undecided.
+    A verdict of slower or faster is certain. Differences below `margin` do not matter. Differences
+    up to the ratio `floor` may come from the machine itself and are undecided.
     """
     if mean is None:
         return None

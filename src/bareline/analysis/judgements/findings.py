@@ -184,10 +184,8 @@ class Finding:
     def grade_toward(self, verdict: Verdict) -> Grade:
         """Return the grade of a verdict.
 
-        If the mean of the points decides, this is the grade of the mean; otherwise of the most
-        certain point.
-
-        A mixed verdict has the grade of its losses, not of its gains.
+        This is the grade of the mean if the mean decides, otherwise of the most certain point. A
+        mixed verdict has the grade of its losses, not of its gains.
         """
         if self.by_mean:
             return grade_of(verdict, sure=not self.few_boots)

@@ -1,4 +1,4 @@
-"""Test the rows of a page: the family of all claims, and the false discovery rate.
+"""Test the rows of a page: all claims together (a family), then the false discovery rate.
 
 The family of `bareline.analysis.numbers.family` covers all rows and the means of findings. Each
 row's test statistic is multiplied by a factor. The factor is 2 for rows that the study's question
@@ -66,7 +66,9 @@ class GradedRows:
       from itself by up to this ratio.
     - `table`: the rows of `bareline.analysis.numbers.points.compare_points`, decided.
     - `tests`: the number of comparisons for which "certain" is valid together.
-    - `exchanged`, `short`, `needed`: the values of these fields of the page's `Family`.
+    - `exchanged`: the smallest number of blocks, boots or pairs of launches in a test.
+    - `short`: the platforms with so few of these that no row can become certain.
+    - `needed`: the number of these that the platforms in `short` need.
     - `looks`: the planned interim analyses of the tests.
     """
 

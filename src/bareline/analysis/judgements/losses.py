@@ -73,10 +73,7 @@ def below_peak(row: Row, against: str) -> PlaceLoss:
 
 
 def same_figures_are_given(losses: Sequence[PlaceLoss]) -> list[PlaceLoss]:
-    """Mark all losses as given if all of them are simulated and exactly 1.
-
-    The simulated platforms then have equal parameters, so that the ratio of 1 is not a finding.
-    """
+    """Mark all losses as given (a parameter) if all of them are simulated and exactly 1."""
     with_ratio = [loss for loss in losses if loss.ratio is not None]
     equal = all(loss.simulated and ratio_of(loss).value == 1.0 for loss in with_ratio)
     if not with_ratio or not equal:

@@ -99,10 +99,7 @@ CLASSES: tuple[ApplicationClass, ...] = (
 
 
 class Basis(StrEnum):
-    """The kind of reason for an answer.
-
-    It describes how the answer follows from the measured or printed values ("grounds").
-    """
+    """The kind of reason for an answer, which follows from measured or printed values."""
 
     VOIDED = "all grounds are voided"
     WITHOUT = "no ground has a figure"
@@ -176,10 +173,7 @@ def _level_of(ratio: float) -> int:
 def judge_platforms(
     grounds: Iterable[Evidence], platforms: Sequence[str], baseline: str
 ) -> list[Judgement]:
-    """Judge every class of applications on every platform.
-
-    A class without measured or printed values is "not measured".
-    """
+    """Judge every class of applications on every platform; "not measured" without any value."""
     groups = grouped_by(grounds, lambda ground: (ground.application_class, ground.platform))
     judgements = []
     for kind, name in itertools.product(CLASSES, platforms):

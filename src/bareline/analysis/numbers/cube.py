@@ -139,10 +139,7 @@ class Cube:
         return lost | self._absent(placed.filter("timed_out"))
 
     def boots_of(self, platforms: Sequence[str]) -> tuple[IntCube, IntCube]:
-        """Return the blocks of some platforms, and the boot of each block.
-
-        The two arrays are arguments of `bareline.stats.grouped`.
-        """
+        """Return the blocks of some platforms, and the boot of each block, for `grouped`."""
         codes = [self.platforms.index(name) for name in platforms]
         is_here = pl.col("p").is_in(codes)
         booted = self._boots.filter(is_here)

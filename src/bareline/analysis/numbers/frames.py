@@ -3,8 +3,8 @@
 Two ranks on one node communicate through memory, and on two nodes through a network. This
 difference is not the cost of a platform. So nodes, ranks per node, threads per rank and pinning
 (the layout) must be equal, unless the study permits different layouts (``layouts = "any"``). A
-caveat and the sentence then report the difference. Each layout that a platform measured is a
-separate case.
+caveat, and the sentence about the result, then report the difference. Each layout that a platform
+measured is a separate case.
 """
 
 from __future__ import annotations

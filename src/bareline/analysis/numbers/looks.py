@@ -45,10 +45,7 @@ class Looks:
 
     @property
     def taken(self) -> tuple[tuple[int | None, float], ...]:
-        """For each interim analysis that was made: its number of blocks and its error probability.
-
-        A number of None means all blocks.
-        """
+        """The number of blocks (None: all) and the error probability of each analysis made."""
         if not self.planned:
             return ((None, stats.CERTAIN_ALPHA),)
         looks = zip(self.planned, self.spending, strict=True)
@@ -79,9 +76,8 @@ def _complete_blocks(trials: pl.DataFrame, looks: Sequence[int]) -> int:
     """Return the number of completely measured blocks.
 
     The last block of an interrupted run lacks trials. If this block counted, chance would decide
-    which rows include it. A block is complete if it has all cases of the block before. Cases may be
-    missing if they failed in the block before (a run may give them up), or if a look ended them as
-    decided.
+    which rows include it. A block is complete if it has all cases of the block before. A case may
+    be missing if it failed in the block before, or if an interim analysis ended its measurement.
     """
     if trials.is_empty():
         return 0

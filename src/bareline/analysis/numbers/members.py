@@ -94,9 +94,7 @@ class Members:
         return self._with_means(points[self.rows], lambda averaged: mean_of(points[averaged]))
 
     def differences(self, blocks: IntCube, until: int | None = None) -> FloatCube:
-        """Return the differences of points and means in groups of blocks.
-
-        The array has the shape (points and means, groups).
+        """Return the differences of points and means in groups of blocks, shape (rows, groups).
 
         - `blocks`: the group of each block; the blocks of a group are exchanged together.
         - `until`: use only this number of first blocks, for an interim analysis; None: all blocks.

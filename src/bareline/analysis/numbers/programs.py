@@ -108,10 +108,7 @@ class Split:
 
 
 class Splits:
-    """The division of each program's time into computing and communicating.
-
-    Profiles are read only when they are needed.
-    """
+    """The division of each program's time into computing and communicating, read when needed."""
 
     def __init__(self, records: Records, cells: Iterable[Row], baseline: str) -> None:
         self._records = records

@@ -17,10 +17,7 @@ _TIMES_FROM = 1.5
 
 
 def control_text(control: Control) -> str:
-    """Describe how many rows differ between two measurements of the same platform.
-
-    If rows differ, the text contains the ratio up to which the machine may cause differences.
-    """
+    """Describe how many rows differ between two measurements of a platform, and by how much."""
     who = "the baseline"
     if not control.of_baseline:
         who = control.platform

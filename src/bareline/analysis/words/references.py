@@ -86,10 +86,7 @@ def _name(reference: ReferenceValue, params: Mapping[str, Any], where: str) -> s
 
 
 def _measured_instead(check: ReferenceCheck) -> str:
-    """Describe the values of a parameter in the rows, if none is the reference's value.
-
-    Only the first parameter of this kind is described.
-    """
+    """Describe which values the rows have for a parameter instead of the reference's value."""
     for name, values in check.measured.items():
         if not values:
             return f"; its rows have no parameter '{name}'"

@@ -97,10 +97,7 @@ def _voiding_caveats(judgement: Judgement) -> str:
 
 
 def _limits(grounds: Sequence[Evidence]) -> str:
-    """Describe the bounds of some ratios, and the answers that these bounds allow.
-
-    The result is empty if no ratio has a bound.
-    """
+    """Describe the bounds of ratios, and the answers that these allow; empty without bounds."""
     low = max(ground.lo or 0.0 for ground in grounds)
     high = max(ground.most for ground in grounds)
     limits = []

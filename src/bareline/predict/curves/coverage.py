@@ -51,7 +51,7 @@ class CurveCoverage:
 
     @property
     def outside(self) -> tuple[SizeUsed, ...]:
-        """The used sizes above `most`, so that not every platform has a measured time for them."""
+        """The used sizes above `most`, the largest size that was measured on every platform."""
         return tuple(size for size in self.used if size.size_bytes > self.most)
 
     def rows(self) -> list[dict[str, Any]]:

@@ -233,11 +233,11 @@ def _median(launches: FloatArray) -> FloatArray:
 
 
 def _widest_split(levels: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the launches below and above the widest gap between neighbouring levels.
+    """Return the levels of launches below and above the widest gap between two levels.
 
     Only gaps with at least `_FEWEST_OF_A_SPEED` launches on both sides are considered.
 
-    - `levels`: the level of each launch, ascending.
+    - `levels`: ln of each launch's time divided by the median time, ascending.
     """
     least = _FEWEST_OF_A_SPEED
     gaps = np.diff(levels)[least - 1 : len(levels) - least]

@@ -41,10 +41,7 @@ def _comparable(job: JobCalls) -> tuple[Step, ...]:
 
 
 def _cuts(job: JobCalls) -> Iterator[list[int]]:
-    """Yield the possible begins of the period: for each rank, the number of its first call.
-
-    A period can begin after each collective of all ranks.
-    """
+    """Yield the possible begins of the period: for each rank, the number of its first call."""
     behind = [list(_behind_collectives(job, rank)) for rank in range(len(job.ranks))]
     if len({len(numbers) for numbers in behind}) == 1:
         yield from map(list, zip(*behind, strict=True))

@@ -33,7 +33,7 @@ class Computing:
 
 
 def computing(periods: Sequence[ProgramPeriod]) -> Computing:
-    """Return the law of computing, fitted to the profiles whose ranks had a core each.
+    """Return the law of computing time, fitted to the profiles whose ranks had a core each.
 
     If the ranks of every profile shared cores, the law is fitted to all profiles.
     """

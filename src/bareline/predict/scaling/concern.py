@@ -27,10 +27,7 @@ class Key(NamedTuple):
 
     @property
     def along(self) -> int | None:
-        """The side of a grid of several sides that a message crosses.
-
-        None if the message crosses several sides, or if there is no message.
-        """
+        """The side that a message crosses on a grid of several sides; None if not exactly one."""
         way = self.to or self.from_ or ()
         stay = Relation("shift", 0)
         crossed = [side for side, relation in enumerate(way) if relation != stay]

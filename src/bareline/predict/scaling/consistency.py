@@ -287,7 +287,7 @@ class _Run:
         return True
 
     def _have_all_come(self, call: _Call) -> bool:
-        """Whether all members have come to a rank's next collective over a communicator."""
+        """Record that a rank has come to its collective; return whether all members have come."""
         shape = call.shape
         member = (call.rank, shape.comm)
         arrived = self._arrived[shape.comm, self._passed[member]]

@@ -74,10 +74,7 @@ class SideCuts:
 
 
 def _ways_of(grid: Grid, uneven: Sequence[CallSizes], rules: Sequence[Rule]) -> list[Cut]:
-    """Return the possible ways to cut a problem along all sides of the grid.
-
-    - `rules`: the possible rules for the number of cells of each part.
-    """
+    """Return the ways to cut a problem along all sides of the grid, by one of `rules` per side."""
     ways: list[Cut] = [(None,) * len(grid.sides)]
     for side in range(len(grid.sides)):
         wider: list[Cut] = []
@@ -108,7 +105,7 @@ def _with_side(
 
 
 def _differ_along(side: int, call: CallSizes) -> bool:
-    """Whether the sizes of a call differ along one side only."""
+    """Whether the sizes of a call differ along `side`, and along no other side of the grid."""
     for count in call:
         parts = count.at_parts(side)
         if len(parts) > len({coordinate for _, coordinate in parts}):

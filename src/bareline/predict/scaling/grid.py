@@ -126,8 +126,8 @@ def grids_by_rule(profiled: Sequence[Grid], ranks: int) -> list[Grid]:
     """Return the grids of `ranks` ranks by each rule that all profiled grids follow.
 
     A rule keeps the length of some sides, and gives the other sides the lengths with the smallest
-    sum. These sides have the same order by length on every grid. The first grid follows the rule
-    with the fewest fixed sides.
+    sum. The order of these other sides by length is the same on every grid. The first grid follows
+    the rule with the fewest fixed sides.
     """
     ruled: list[Grid] = []
     for rule in _rules(profiled):
@@ -182,8 +182,8 @@ def counts_that_check(
 ) -> tuple[int, ...]:
     """Return the one or two further numbers of ranks whose profiles would check every side.
 
-    A side is checked if it has been cut into four or more parts; a side of three has one rank
-    inside, which fits every rule. The result is empty if all sides are checked, or if no numbers up
+    A side is checked if it has been cut into four or more parts; of three parts only one is inside,
+    which fits every rule. The result is empty if all sides are checked, or if no numbers up
     to `most` check them by the rule of the profiled grids.
 
     - `given`: all numbers of ranks that were profiled, including numbers that do not fit these

@@ -27,7 +27,7 @@ class MembersRule:
     number: int = 0
 
     def members(self, grid: Grid, rank: int) -> frozenset[int] | None:
-        """Return the ranks in the communicator of `rank`; None if the grid cannot be divided so."""
+        """Return the ranks in the communicator of `rank`; None if the rule does not fit `grid`."""
         if self.kind == "sides":
             return frozenset(_along(grid, rank, self.sides))
         if grid.ranks % self.number:

@@ -65,10 +65,7 @@ class Observations:
                 yield (place, number), ProfiledCall(job, rank.rank, place, shape)
 
     def _alike_steps(self) -> dict[PlaceNumber, _Samples]:
-        """Return for each call of a place on the grid the corresponding calls of all places.
-
-        They have the same step (kind of call) and the same number among the calls of this step.
-        """
+        """Return for each call of a place on the grid the same calls of all places (`alike`)."""
         steps: dict[PlaceNumber, _NthStep] = {}
         for place, keys in self.keys.items():
             seen: Counter[Step] = Counter()

@@ -26,7 +26,7 @@ class _Whole:
 
     @classmethod
     def of(cls, shares: Floats, values: Floats, block: int) -> _Whole | None:
-        """Return the range that shares and sizes allow; None if no number of bytes fits."""
+        """Return the range of the problem's bytes that the sizes allow; None if it is empty."""
         least = math.floor(float(((values - block) / shares).max()) + EXACT) + 1.0
         most = float(math.floor(float((values / shares).min()) + EXACT))
         return cls(least, most) if least <= most else None

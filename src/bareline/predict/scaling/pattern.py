@@ -270,7 +270,7 @@ def _communicators(ranks: Sequence[RankOfCount]) -> dict[int, tuple[MembersRule,
 def _ends_of_calls(
     ranks: Sequence[RankOfCount], name: EndName, has_end: Callable[[Step], bool]
 ) -> dict[int, End]:
-    """Return one end (receiver, sender or root) of each call that has it, by the call's number."""
+    """Return the end `name` (receiver, sender or root) of each call that has it, by call number."""
     steps = ranks[0].calls.steps
     numbers = [number for number, step in enumerate(steps) if has_end(step)]
     if not numbers:

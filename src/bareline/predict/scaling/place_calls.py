@@ -56,7 +56,7 @@ class PlaceCalls:
         return self._calls[place]
 
     def different(self) -> Iterator[PlaceCall]:
-        """Yield the calls of each place on the grid that follow different laws.
+        """Yield the calls of each place on the grid; calls with the same laws are yielded once.
 
         Completions of requests are left out.
         """
@@ -90,7 +90,7 @@ class PlaceCalls:
         return calls
 
     def _call(self, place: Place, number: int) -> PlaceCall:
-        """Return a call of a place with the ranks that the call concerns, without its laws."""
+        """Return call `number` at a place on the grid, with its partners but without its laws."""
         key = self._seen.keys[place][number]
         shared = self._seen.shared[key]
         alone = self.pattern.templates[place].concerns[number]
@@ -200,10 +200,7 @@ def _listed(numbers: Iterable[int]) -> str:
 def _by_role(
     call: PlaceCall, samples: Sequence[ProfiledCall]
 ) -> dict[bool, Sequence[ProfiledCall]]:
-    """Return the profiled calls of roots (key True) and of other ranks (key False).
-
-    If the call has no root, all its samples have the key False.
-    """
+    """Return the samples of ranks that are the root (key True) and of all other ranks (False)."""
     if not call.key.step.rooted:
         return {False: samples}
     by_role: dict[bool, list[ProfiledCall]] = {}

@@ -68,9 +68,9 @@ class GrownRanks:
     - `times_largest`: the number of ranks divided by the number of ranks of the largest profile.
     - `unchecked_calls`: the calls of all ranks in a period that depend on laws which the profiles
       do not check.
-    - `unchecked_call_share`: the share of these calls in all calls.
-    - `unchecked_byte_share`: the share of these calls in the bytes of all calls.
-    - `unchecked_time_share`: the share of these calls in the time of all calls.
+    - `unchecked_call_share`: the share of unchecked calls in all calls.
+    - `unchecked_byte_share`: the share of unchecked calls in the bytes of all calls.
+    - `unchecked_time_share`: the share of unchecked calls in the time of all calls.
     - `assumed_even`: the numbers, from 1, of the sides that are assumed to be cut into equal parts;
       no profile proves it.
     - `assumed_even_share`: the share of the bytes that depends on a side in `assumed_even`.
@@ -249,10 +249,7 @@ class _Growth:
         return resized(grown.trace, computing=self.law.at(grown.grid.ranks) / mean_s)
 
     def _band_s(self, trace: Trace, replayed: PeriodTime, grown: Grown) -> tuple[float, float]:
-        """Return the least and the greatest possible time of the period, in s.
-
-        They include the errors of computing time and sizes, and the time of unchecked calls.
-        """
+        """Return the least and the greatest time that the prediction's errors allow, in s."""
         period_s = replayed.period_s
         ends_s = [period_s]
         error = self.law.error or 0.0

@@ -91,7 +91,7 @@ class End:
         return (Relation("from_last", self.from_last or 0),)
 
     def also(self, other: End) -> End:
-        """Return the relations that this end and `other` share; both have the same `chosen`."""
+        """Return the relations that are in both objects, which must have the same `chosen`."""
         pairs = zip(self.sides, other.sides, strict=False)
         sides = tuple(_in_both(relations, others) for relations, others in pairs)
         rank = self.rank if self.rank == other.rank else None
@@ -99,10 +99,7 @@ class End:
         return End(sides, rank, from_last)
 
     def _fixed_ranks(self, grid: Grid) -> list[int]:
-        """Return the possible ranks of a fixed partner on a grid.
-
-        Its distance from the first rank may be fixed, or its distance from the last rank.
-        """
+        """Return the possible ranks at a fixed distance from the first or from the last rank."""
         ranks = []
         if self.rank is not None:
             ranks.append(self.rank)

@@ -66,7 +66,7 @@ class SizeLaws:
                 self._rows[number, job] = rows
 
     def rows_at(self, rank: int) -> list[Floats]:
-        """Return the values of the terms of laws for a rank of the new grid, for each cut."""
+        """Return the values of the laws' terms for a rank of the new grid, for each of `cuts`."""
         return [terms_at(self.grid, rank, cut) for cut in self.cuts.ways]
 
     def laws_of(

@@ -46,7 +46,7 @@ class WholeSideRelations:
                     self._fitting[place, target].update(relations)
 
     def why_unchecked(self, place: Place, number: int) -> str:
-        """Return why the relation to a call's partner is unchecked; "" if the side's ends fit."""
+        """Return why the relation to a call's partner is unchecked; "" if nothing is against it."""
         for target, relations in _relations(self._pattern.templates[place], number):
             kinds = {relation.kind for relation in relations}
             is_whole_side = place[target.side] == _INSIDE and kinds <= _WHOLE_SIDE

@@ -285,7 +285,7 @@ def _score(kind: _Scored, model: str, trials: Sequence[Trial]) -> ModelScore:
 
 
 def _orders(trials: Sequence[Trial]) -> tuple[int, int]:
-    """Return the number of platform pairs in the right order, and of all pairs that count.
+    """Return how many platform pairs are predicted in the right order, and how many pairs count.
 
     A pair counts if the times of the launches on the two platforms do not overlap.
     """

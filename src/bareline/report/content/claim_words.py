@@ -35,10 +35,7 @@ def printed_words(check: ClaimCheck, first: PrintedRange | None, last: PrintedRa
 
 
 def _words_without_figure(check: ClaimCheck) -> str:
-    """Format a claim for which the publication prints no figure.
-
-    A word such as "much" is shown as the least ratio that it is taken for.
-    """
+    """Format a claim without a printed figure; a word such as "much" becomes a least ratio."""
     if not check.degree:
         return check.expect if check.expect in ("equal", "better") else "no figure"
     limit = f"at least {check.degree}"

@@ -302,10 +302,7 @@ def _compared_words(comparison: Comparison) -> str:
 
 
 def _predictions(records: Records) -> tuple[Predictions | None, list[str]]:
-    """Return the first predictions that can be drawn, and a line for each that cannot be drawn.
-
-    A line contains the reason why predictions of a run cannot be drawn.
-    """
+    """Return the first predictions that can be drawn, and the reasons why any cannot be drawn."""
     first: Predictions | None = None
     undrawn: list[str] = []
     for run in records.runs:

@@ -32,10 +32,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """The trials of a panel that are drawn as dots.
-
-    - `trials`: the number of all trials, including trials that are not drawn.
-    """
+    """The trials of a panel that are drawn as dots; `trials` is the number of all its trials."""
 
     dots: tuple[Dot, ...]
     trials: int
@@ -114,20 +111,14 @@ def _thinned(frame: pl.DataFrame, most_per_cell: int) -> pl.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """The ratio of two measured values, from the `n` blocks of trials that contain both values.
-
-    There is no ratio if `n` is 0.
-    """
+    """The ratio of two values, from the `n` blocks of trials with both; no ratio if `n` is 0."""
 
     ratio: Estimate | None
     n: int
 
 
 def block_ratio(document: Document, above: Row, below: Row) -> Paired:
-    """Return the ratio of the values of `above` to the values of `below`.
-
-    The two values of each block of trials are compared with each other.
-    """
+    """Return the ratio of two cells: in each block of trials, `above` is divided by `below`."""
     first = _value_by_block(document, above)
     second = _value_by_block(document, below)
     blocks = sorted(first.keys() & second.keys())

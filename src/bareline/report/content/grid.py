@@ -290,10 +290,7 @@ class _Subject:
 
 
 def _lines(subjects: Iterable[_Subject], platforms: Platforms) -> list[str]:
-    """Return a line of text for each subject that at least one of `platforms` measured.
-
-    A subject is a probe with a class of sizes and a layout.
-    """
+    """Return a line of text for each subject (probe, sizes, layout) that `platforms` measured."""
     return [subject.line(platforms) for subject in subjects if subject.is_measured_on(platforms)]
 
 

@@ -80,10 +80,7 @@ def _sizes_met(result: Result, place: Place) -> int:
 
 
 def _value_words(result: Result, place: Place) -> str:
-    """Format a printed value.
-
-    The printed number of streams is added if the case was measured with another number of streams.
-    """
+    """Format a printed value, with its number of streams if the case ran with another number."""
     streams = result.at.get("streams")
     if streams is None or meets(streams, place.coordinates.get("streams")):
         return result.words

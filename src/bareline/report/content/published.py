@@ -157,10 +157,7 @@ def _float(end: Decimal | None) -> float | None:
 
 
 def _stretches(spread: Spread) -> list[tuple[float, float]]:
-    """Return the range of sizes or ranks in `spread` as a list with one pair (low, high).
-
-    The list is empty if neither end of the range is printed.
-    """
+    """Return the range in `spread` as a list with one (low, high); empty if no end is printed."""
     high = math.inf if spread.high is None else float(spread.high)
     if spread.low is None and spread.above is not None:
         # A ratio for more than 32 ranks does not apply to 32.
@@ -204,10 +201,7 @@ def agrees(printed: Mapping[str, Condition], place: Place) -> bool:
 
 
 def _agrees_on_nodes(placement: Condition | None, place: Place) -> bool:
-    """Whether a case ran inside a node or between nodes, as `placement` requires.
-
-    The result is true if the placement or the number of nodes is unknown.
-    """
+    """Whether a case ran inside or between nodes as `placement` requires; true if unknown."""
     between = _PLACEMENTS.get(str(placement))
     if between is None or not place.nodes:
         return True
@@ -288,10 +282,7 @@ def published_points(
 
 
 def _cast_in(study: PublishedStudy, cast: _Cast) -> _Cast:
-    """Return the run's platforms that represent a study's platforms.
-
-    The key is the id of the platform in the study.
-    """
+    """Return the run's platforms that represent each platform of a study, by the platform's id."""
     prefix = f"{study.id}:"
     return {
         name.removeprefix(prefix): platforms

@@ -76,10 +76,7 @@ def thin(
 
 
 def _places_of(values: pl.DataFrame, probe: str) -> pl.DataFrame:
-    """Return the combinations of ranks, nodes and parameters for which a probe has values.
-
-    They are sorted and without duplicates.
-    """
+    """Return the cases (ranks, nodes, parameters) of a probe's values, sorted, each case once."""
     of_probe = values.filter(pl.col("probe") == probe)
     return of_probe.select(PLACE).unique().sort(PLACE)
 

@@ -100,10 +100,7 @@ def _points(document: Document, spec: ExhibitSpec) -> list[PublishedPoint]:
 
 
 def _line(point: PublishedPoint, wanted: Sequence[Row], measured: Sequence[Row]) -> RatioLine:
-    """Return a published ratio and the run's ratios of the cases to which it applies.
-
-    A ratio of the run is a value of `wanted`, compared with the baseline's value of the same case.
-    """
+    """Return a published ratio and the run's ratios of the cases to which it applies."""
     bases = {cell.place: cell for cell in measured if cell.platform == point.baseline}
     return RatioLine.of(point, _ratios_at(point, wanted, bases))
 
@@ -135,13 +132,7 @@ def _same_ranks(point: PublishedPoint, cell: Row) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """The lengths and the positions of a drawing in px.
-
-    - `name_above`: the height of a name above its row; 0 if names are at the left of the rows.
-    - `width`: the length of the axis.
-    - `left`: the horizontal position at which the names begin.
-    - `name_limit`: the largest length of a name.
-    """
+    """The lengths of a drawing in px, and the position (`left`) at which the rows' names begin."""
 
     name_above: float
     width: float

@@ -116,7 +116,7 @@ def _table(rows: Sequence[_Row]) -> Table:
 
 
 def _rows(document: Document, cells: Sequence[Row]) -> Iterator[_Row]:
-    """Yield a row for each user's program and platform that bareline also measured."""
+    """Yield a row for each platform and user's program whose quantity bareline also measured."""
     pairs = list(_pairs(document, cells))
     groups = grouped_by(pairs, lambda pair: (pair.their_name, pair.our_name, pair.platform))
     for group in groups.values():
@@ -241,7 +241,7 @@ class _Pair:
 
     @property
     def field(self) -> Field:
-        """The ratio, or the reason why there is none: failed, missing, or no common block."""
+        """The ratio, or why there is none: failed, missing, or no common block of trials."""
         both = [*self.ours.caveats, *self.reference.caveats]
         caveats = tuple(dict.fromkeys(both))
         ratio = self.faster.ratio

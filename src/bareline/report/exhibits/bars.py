@@ -257,10 +257,7 @@ def _pairs(document: Document, spec: ExhibitSpec) -> Iterator[Figure]:
 
 
 def _ruled(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
-    """Yield panels whose values follow the exhibit's rule, e.g. means instead of medians.
-
-    These values have no intervals.
-    """
+    """Yield panels whose values follow the exhibit's rule, e.g. means; they have no intervals."""
     bases: dict[Place, Row] = {}
     for cell in select(document, spec):
         if cell.platform == document.baseline:

@@ -56,7 +56,7 @@ class OtherSystem:
 
 
 def printed_of_others(document: Document, spec: ExhibitSpec) -> list[OtherSystem]:
-    """Return an exhibit's published ratios that do not compare a platform with its baseline."""
+    """Return an exhibit's published ratios, except ratios of a run's platform to its baseline."""
     return _OtherSystems(document, spec).printed()
 
 

@@ -61,7 +61,7 @@ def draw_figures(document: Document) -> tuple[list[Figure], list[ExhibitSpec]]:
 
 
 def _page_exhibits(document: Document) -> list[ExhibitSpec]:
-    """Return the exhibits of a page in order: first the ones of every page, then the study's."""
+    """Return the exhibits of a page: first the exhibits that every page has, then the study's."""
     wanted: Sequence[ExhibitSpec] = document.exhibits or default_exhibits(document)
     kinds = {spec.kind for spec in wanted}
     heads: list[ExhibitSpec] = []

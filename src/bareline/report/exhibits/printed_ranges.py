@@ -215,10 +215,7 @@ def _ends(ranges: Iterable[RangeComparison]) -> list[float]:
 
 
 def _inside_by_chance(ranges: Iterable[RangeComparison], log_span: float) -> float:
-    """Return how many ratios to expect in their ranges if ratios were uniform on a log scale.
-
-    - `log_span`: the length of this scale.
-    """
+    """Return how many ratios would be in their ranges if they were uniform on a log scale."""
     chances: list[float] = []
     for comparison in ranges:
         if comparison.low and comparison.high:

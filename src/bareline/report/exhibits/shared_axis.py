@@ -188,7 +188,7 @@ class SharedAxis:
         return replace(strip, under=under, over=printed.layers)
 
     def panel(self, strips: Sequence[AxesStrip], places: Places) -> Chart:
-        """Return the chart of a panel's strips; a line is interrupted where a value is missing."""
+        """Return the chart of a panel's plots; a line is interrupted where a value is missing."""
         on_axis: Places
         if isinstance(places, Mapping):
             on_axis = {name: list(map(self.at, line)) for name, line in places.items()}
@@ -276,7 +276,7 @@ class _PrintedRatios:
         """Yield the ranges of the axis to which a ratio applies.
 
         The range of a ratio that is printed for "within a node" or "between nodes" is limited to
-        the positions at which the run has such cells.
+        the positions at which the run has cells with this placement.
         """
         ranges = point.places(self.x)
         if not self.along.has_placement(point):

@@ -215,7 +215,7 @@ def _speed_notes(chosen: Panel) -> Iterable[str]:
 
 
 def _beyond_note(chosen: Panel) -> str:
-    """Name the published ratios that have no mark, because nothing was measured at their places."""
+    """Name the published ratios without a mark: nothing was measured at their positions."""
     places = set(map(chosen.at, chosen.cells))
     texts: dict[str, None] = {}
     for point in chosen.published:

@@ -1,4 +1,4 @@
-"""The exhibit of bars that are divided into computation and communication, one per platform."""
+"""The exhibit with a bar per platform, divided into computation and communication."""
 
 from __future__ import annotations
 

@@ -196,10 +196,7 @@ def _summary(steps: Sequence[Row], printed: Printed, scale: Scale) -> str:
 
 
 def _improvement(steps: _Lookup, cell: Row) -> Estimate | None:
-    """Return how many times better a cell is than the step with which `steps` compares it.
-
-    None without a comparison.
-    """
+    """Return how many times better a cell is than its step in `steps`; None if not compared."""
     step = steps.get((cell.platform, cell.place))
     if step is None or step.ratio is None or not step.ratio.value:
         return None
@@ -207,10 +204,7 @@ def _improvement(steps: _Lookup, cell: Row) -> Estimate | None:
 
 
 def _improved(steps: _Lookup, cell: Row) -> Field:
-    """Format how many times better a cell is than the step with which `steps` compares it.
-
-    Without such a number, the verdict of the comparison is shown.
-    """
+    """Format how many times better a cell is than its step in `steps`, or else the verdict."""
     step = steps.get((cell.platform, cell.place))
     verdict = step.verdict if step else None
     factor = _improvement(steps, cell)
@@ -234,7 +228,7 @@ _NUMBER_PX = 11
 
 @dataclass(frozen=True, slots=True)
 class Tread:
-    """A step: its name, the measured value as a row of `figures.marks`, and the printed value.
+    """A step: its name, the measured value as the data of a mark, and the printed value.
 
     - `measured`: has "y", "lo", "hi", "text", "tip" and the platform's ink; None if the case
       failed.

@@ -81,10 +81,7 @@ def _factors(document: Document, spec: ExhibitSpec) -> Iterator[Panel]:
 
 
 def _factor_parts(document: Document, spec: ExhibitSpec) -> dict[str, list[Row]]:
-    """Return the cells of each table: first cells with published ratios, then all other cells.
-
-    The key is the label of the table.
-    """
+    """Return each table's cells by its label: first with published ratios, then all other cells."""
     cells = _factor_cells(document, spec)
     points = Panel(document, spec, cells).published
     printed = _printed(cells, points)
@@ -247,7 +244,10 @@ def _size_table(document: Document, cells: Sequence[Row], scale: Scale) -> Table
 
 
 def _sized_cells(document: Document, spec: ExhibitSpec, metric: str) -> list[Row]:
-    """Return the cells with a size, of the loop-mean metric if all functions have that metric."""
+    """Return the cells that have a message size.
+
+    Their metric is `metric`, or its loop mean if the loop mean was measured in the same cases.
+    """
     medians = _of_metric(document, spec, metric)
     means = _of_metric(document, spec, metric + _MEAN)
     if _cases(medians) == _cases(means):

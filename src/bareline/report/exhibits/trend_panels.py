@@ -49,7 +49,7 @@ class TrendAxes:
         self.looks = looks(list(names))
 
     def panel(self, title: str, series: Lines) -> Chart:
-        """Return the panel of one point, with a line per series and the levels between changes."""
+        """Return the panel of one case, with a line per series and the levels between changes."""
         marks: list[Datum] = []
         stairs: list[Datum] = []
         labels: list[Datum] = []

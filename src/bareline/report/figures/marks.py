@@ -37,7 +37,7 @@ PALE = 0.45
 def x_axis(ticks: Ticks, title: str, *, labels: bool, log: bool = True) -> Channel:
     """Return the axis of a parameter.
 
-    - `labels`: whether the axis has a title and labels; false if a strip below has them.
+    - `labels`: whether the axis has a title and labels; false if a plot below has them.
     """
     base = 2 if log else None
     shown_title = title if labels else None
@@ -311,7 +311,7 @@ class AxesStrip:
 
 
 def panel(strips: Sequence[AxesStrip], axis: Ticks, title: str, places: Places) -> Chart:
-    """Return the chart of strips above each other; only the lowest strip has axis labels."""
+    """Return the chart of plots above each other; only the lowest plot has axis labels."""
     if not isinstance(places, Mapping):
         places = list(places)
     charts: list[Chart] = []

@@ -207,10 +207,7 @@ def _pass_opacity_to_paint(element: Element) -> None:
 
 
 def _shorten(element: Element) -> None:
-    """Round coordinates to a hundredth of a pixel.
-
-    If an outline is moved by its attribute "transform", change its coordinates instead.
-    """
+    """Round coordinates to a hundredth of a pixel; add an outline's translation to them."""
     attributes = element.attrib
     for name in ("d", "transform", "x", "y", "x2", "y2", "width", "height"):
         if name in attributes:
@@ -244,10 +241,7 @@ def _short(value: float) -> str:
 
 
 def _moved(outline: str, x: float, y: float) -> str:
-    """Return an outline of straight lines, moved by `x` and `y`; "" if the outline has curves.
-
-    The returned outline has relative steps.
-    """
+    """Return an outline of straight lines, moved and in relative steps; "" if it has curves."""
     commands: list[str] = []
     pen_x = 0.0
     pen_y = 0.0

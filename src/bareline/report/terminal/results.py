@@ -198,10 +198,7 @@ def _caveats(findings: Sequence[Finding]) -> list[Block]:
 
 
 def _predictable(comparison: Comparison) -> list[Block]:
-    """Return a note on programs whose measurements cannot be compared: they may be predicted.
-
-    The note includes the command of a prediction.
-    """
+    """Return a note on programs that cannot be compared, and the command that predicts one."""
     programs = [
         finding
         for finding in comparison.findings

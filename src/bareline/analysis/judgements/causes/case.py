@@ -331,10 +331,7 @@ def _is_bounded(point: Row, where: _Where) -> bool:
 
 
 def within_node(place: Place) -> bool:
-    """Whether a place (case and point of a probe) uses only one node.
-
-    This includes all places of processor and memory probes.
-    """
+    """Whether a place uses only one node, as all places of processor and memory probes do."""
     return place.ran_on <= 1
 
 
@@ -344,10 +341,7 @@ def times(ratio: Estimate) -> str:
 
 
 def operation_s(point: Row) -> float | None:
-    """Return the baseline's time of one message, in s.
-
-    For a rate without a message size, this is the time of one byte.
-    """
+    """Return the baseline's time in s of one message; of one byte for a rate without a size."""
     base = point.base
     if base is None or base.value <= 0:
         return None

@@ -4,8 +4,8 @@ If the program's trace was replayed, the program has the terms of the replay, wh
 prediction. Otherwise the program's own clock or its profile divides the baseline's time into
 computing and communicating.
 
-- Computing takes longer by a factor that the probes of processor and memory bound: between their
-  smallest and their largest loss.
+- Computing takes longer by a factor between the smallest and the largest loss that the probes of
+  processor and memory measured.
 - Messages take longer by a factor between 1 and the largest loss of the MPI probes on as many
   nodes. It may be 1 because communication includes waiting for slower ranks.
 

@@ -78,10 +78,7 @@ def _most(case: LossCase, size: int) -> float | None:
 
 
 def _copied_twice(point: Row) -> list[tuple[int, float]]:
-    """Return size and time of a small message, which is always copied twice.
-
-    The list is empty for a large message, or without a value.
-    """
+    """Return size and time of a small message, which is copied twice; empty for a large one."""
     size = point.place.size_bytes
     if not size:
         return []
