@@ -160,7 +160,7 @@ def decoded(data: bytes) -> str:
 
 
 def _without_bom(data: bytes) -> str:
-    """Return the name of the encoding of text without byte order mark.
+    """Return the name of the encoding of a text that has no byte order mark.
 
     UTF-16 has a zero in every second byte of ASCII text.
     """
@@ -244,7 +244,10 @@ def without_labels(text: str, recognised: Callable[[str], bool]) -> str:
 def _label_ends(
     style: _LabelStyle, lines: Sequence[str], labels: Sequence[re.Match[str] | None]
 ) -> list[int]:
-    """Return for each line the position after its label and the blank; -1 without a label."""
+    """Return for each line the position at which its label ends; -1 without a label.
+
+    If the launcher puts a blank after every label, the position is after this blank.
+    """
     blank = style.perhaps_blank and _all_begin_with_blank(lines, labels)
     ends = []
     for label in labels:

@@ -155,9 +155,9 @@ def _groups_of(report: _Report) -> dict[str, list[dict[str, Any]]]:
 
 
 def _readings_of(name: str, jobs: Sequence[_Job], common: Mapping[str, Any]) -> Iterator[Reading]:
-    """Yield a reading for each direction that the jobs of one name used.
+    """Yield a result for each direction (read or write) that the jobs of one name used.
 
-    If the jobs moved no data, yield a failed reading of the direction "read".
+    If the jobs moved no data, yield a failed result for the direction "read".
     """
     given = _options({**common, **jobs[0].options})
     params = {"job": name, **_SETTINGS.case(given)}

@@ -199,9 +199,9 @@ def facts(text: str) -> Mapping[str, Scalar]:
 
 
 def _other_systems(values: Mapping[str, str], text: str) -> Iterable[Reading]:
-    """Yield HPL's systems, except the system that the summary reports.
+    """Yield the linear systems that HPL solved, except the system that the summary reports.
 
-    If the summary does not contain the parameters of its system, yield nothing.
+    If the summary does not contain the parameters of this system, yield nothing.
     """
     if not all(key in values for key in _GROUPS[0].params.values()):
         return

@@ -1,7 +1,7 @@
 """The reader of High-Performance Linpack (HPL 1.0 to 2.3, and vendors' builds).
 
-A launch solves one or several systems. Each line of results must have a valid residual, and a rate
-that agrees with order and time: (2/3 n^3 + 3/2 n^2) / time.
+A launch solves one or several linear systems. Each line of results must have a valid residual, and
+a rate that agrees with order and time: (2/3 n^3 + 3/2 n^2) / time.
 
 References
 ----------
@@ -73,16 +73,16 @@ class _Result:
 
 @dataclass(frozen=True, slots=True)
 class _Solution:
-    """The rate in flop/s and the time in s of a system."""
+    """The rate in flop/s and the time in s of the solution of a linear system."""
 
     rate: float
     time_s: float
 
 
 def read(text: str, *, end: str = _END) -> Iterable[Reading]:
-    """Return the trials of the lines of results; a launch's lines of the same case are one trial.
+    """Return the trials of a launch, one for each case.
 
-    The values of this trial are medians.
+    The values of a trial are the medians over all lines of results of its case.
     """
     cases: dict[tuple[str, ...], list[_Result]] = {}
     for result in _results(text):
@@ -139,7 +139,7 @@ def _imported(results: Sequence[_Result], text: str, *, whole: bool) -> Reading:
 
 
 def _check(result: _Result, text: str) -> _Solution:
-    """Return the figures of a line whose numbers agree with each other."""
+    """Check that the numbers of a line agree with each other; return its rate and time."""
     where = f"line {result.number}"
     if len(result.fields) != 7:
         raise ParseError(f"{where} has {len(result.fields)} columns, but HPL prints 7")
@@ -164,7 +164,7 @@ def _check(result: _Result, text: str) -> _Solution:
 
 
 def _solution(order: int, time_s: Rounded, gflops: Rounded, where: str) -> _Solution:
-    """Return rate and time of a system.
+    """Return the rate and the time of the solution of a linear system.
 
     Raises ParseError: rate and time contradict the order of the system.
     """

@@ -101,7 +101,7 @@ class _Rate(JsonModel):
 
 
 class _Interval(JsonModel):
-    """An interval.
+    """An interval of the test, for which iperf3 prints rates.
 
     Only the sum over streams is read, because iperf3 until 3.1 printed -nan for single streams.
     """

@@ -244,7 +244,7 @@ def _calls(
 def _whole_sites(
     sections: Mapping[str, Sequence[NumberedLine]], title: str, total: _RankTimes
 ) -> list[_Site]:
-    """Return the sum over ranks for each site.
+    """Return for each call site the row with the sum over all ranks, after a check.
 
     Raises ParseError: a site is missing or damaged, or the sum of the sites' times is not the
     program's time in MPI.

@@ -137,7 +137,7 @@ class _Block:
 
 
 def read(text: str) -> Iterable[Reading]:
-    """Return the trials of one launch: a table for each requested datatype."""
+    """Return the trials of one launch, one for the table of each requested datatype."""
     match = TITLE.search(text)
     if match is None and not _UNTITLED.search(text):
         raise ParseError("the output has no title line of an OSU benchmark")
@@ -244,7 +244,7 @@ def _is_measured(title: str) -> bool:
 
 
 def _derived_datatype(table: PrintedTable) -> dict[str, Scalar]:
-    """Return the parameter of a derived data type: for the largest message, sent and whole size."""
+    """Return the sent and the whole size of the largest message of a derived datatype, if any."""
     if "TransmitSize" not in table.titles or "Size" not in table.titles:
         return {}
     return {"derived_datatype": f"{table.column('TransmitSize')[-1]}/{table.column('Size')[-1]}"}
@@ -450,7 +450,7 @@ def _starts(text: str) -> Sequence[int]:
 
 
 def _untitled_starts(text: str, titles: Sequence[re.Match[str]]) -> Iterator[int]:
-    """Yield the offsets of osu_init's line, unless it follows a title of osu_init."""
+    """Yield the offset of each line of osu_init's results whose title is missing."""
     ends = [title.end() for title in titles if program_of(title).name == "init"]
     for line in _UNTITLED.finditer(text):
         if ends and ends[0] < line.start():

@@ -148,7 +148,7 @@ def read(text: str) -> Iterable[Reading]:
 
 
 def _maker(title: re.Match[str], settings: Mapping[str, str]) -> partial[Reading]:
-    """Return a function that makes a test's reading from its metrics and its outcome."""
+    """Return a function that makes the result of a test from metrics and an outcome."""
     quantity = "latency"
     ending = "lat"
     if title["kind"] == "BW":

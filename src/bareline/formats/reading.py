@@ -76,7 +76,7 @@ class Reading:
     """One measurement found in the output of one launch.
 
     - `probe`: program and benchmark, e.g. ``osu.latency``; never the name of a probe of bareline.
-    - `title`: the measurement, in the form of a sentence: "the latency".
+    - `title`: the measurement as a part of a sentence: "the latency".
     - `metrics`: every metric of the trial, the main one first.
     - `params`: the other parameters that identify the case.
     - `ranks`: number of MPI ranks; `UNKNOWN_RANKS` if the output does not contain it.

@@ -127,7 +127,7 @@ def is_row(text: str) -> bool:
 
 
 def split_titles(text: str, titles: re.Pattern[str], where: str) -> list[str]:
-    """Return the column titles in a line; a pattern finds them, as titles contain spaces.
+    """Return the column titles in a line; the pattern `titles` finds them.
 
     Raises ParseError: the line contains other text, or a title twice.
     """

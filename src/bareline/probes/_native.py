@@ -95,7 +95,7 @@ class MeasuredPoint:
         return positive(value, name, self)
 
     def quantile(self, series: str, name: str) -> float:
-        """Return a quantile of a per-iteration series; see `number`."""
+        """Return a quantile of a series over iterations; raises ParseError as in `number`."""
         values = self.fields.get(series)
         if not isinstance(values, Mapping):
             raise ParseError(
@@ -345,7 +345,7 @@ class Nodebench(Probe[P]):
         return self.name.partition(".")[2]
 
     def parse(self, params: P, output: Output) -> ProbeReading:
-        """Return the samples, and as facts the compiler's flags and, if printed, BLAS kernels."""
+        """Return the samples, and facts: the compilers, their flags, and printed BLAS kernels."""
         report = read_report(output, "nodebench", self.benchmark)
         report.check(params, *self.repeated)
         return ProbeReading(

@@ -65,7 +65,7 @@ def _names(given: list[str], hosts: list[str]) -> tuple[str, ...]:
 def node_of(point: MeasuredPoint, key: str, names: tuple[str, ...]) -> str:
     """Return the name of the node on which the rank of a point runs.
 
-    - `key`: the coordinate of the point that contains the rank.
+    - `key`: the name of the coordinate whose value is the rank.
 
     Raises ParseError: the job has no such rank.
     """
@@ -126,8 +126,8 @@ class PairParams:
     - `together`: whether the pairs of a round also send long messages at the same time, which shows
       the loss of a switch under load.
     - `size_bytes`: size of a long message, which both ends send at the same time.
-    - `repeats`: number of long messages of a pair, of which the median counts.
-    - `iterations`: number of round trips of short messages of a pair, of which the median counts.
+    - `repeats`: number of long messages that each pair sends; their median counts.
+    - `iterations`: number of round trips of short messages in each pair; their median counts.
     """
 
     pairs: Literal["auto", "all", "sampled"] = "auto"

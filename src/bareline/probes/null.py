@@ -20,9 +20,9 @@ Shape = Literal["constant", "normal", "lognormal", "heavy", "bimodal"]
 
 @dataclass(frozen=True, slots=True)
 class NullParams:
-    """Parameters of a planted distribution of times.
+    """Parameters of the distribution from which the times are drawn.
 
-    - `median_s`: median of the planted times.
+    - `median_s`: median of the times.
     - `spread`: relative spread; 0 gives a constant.
     - `shape`: family of the distribution.
     - `points`: number of points in a trial, each with the same distribution.
@@ -37,7 +37,7 @@ class NullParams:
 
 
 class NullProbe(Probe[NullParams]):
-    """The probe of planted times; only the null platform can run it."""
+    """The probe of times from a known distribution; only the null platform can run it."""
 
     name: ClassVar[str] = "null"
     layer: ClassVar[Layer] = Layer.APP

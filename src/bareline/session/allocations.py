@@ -1,4 +1,4 @@
-"""The platforms that a run uses: start them, let one at a time measure, restart and end them.
+"""The platforms of a run: start them, let one platform measure at a time, restart and end them.
 
 The start of a platform is an event of the run with a duration; the durations in the records of
 trials do not contain it. After an unexpected error of a platform, its trials fail, and the run
@@ -66,7 +66,7 @@ class Allocations:
     """The platforms of a run; each is acquired at its first use, and `__exit__` ends them all.
 
     - `tell`: called with a platform and an event of this platform.
-    - `machine`: the machine of the session, which compares each platform with its earlier state.
+    - `machine`: compares each platform with its state in earlier sessions of the run.
     - `blocks_per_boot`: the number of blocks after which a platform that boots (virtual machines)
       is started again; 0 means never.
     - `native`: the platforms on which bareline's own programs run.
@@ -240,7 +240,7 @@ class Allocations:
         return 0.0 if stays else self.again_s(name)
 
     def again_s(self, name: str) -> float:
-        """Estimate the time in s to start a platform again; 0 if none of its type has started."""
+        """Estimate the time in s to start a platform again; 0 if no such platform has started."""
         kind = self._specs[name].type
         times_s = [s for other, s in self._coming_up_s.items() if self._specs[other].type == kind]
         return min(times_s, default=0.0)

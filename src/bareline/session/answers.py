@@ -89,11 +89,11 @@ class Answers:
 
     @property
     def better(self) -> tuple[StudyForm, ...]:
-        """The forms of the study that judge more claims than the run."""
+        """The other ways to run the study that judge more claims than the run."""
         return tuple(form for form in self.forms if form.claims > self.claims)
 
     def lines(self, source: str) -> Iterator[str]:
-        """Yield lines for people: judged claims, lost claims, and forms that judge more.
+        """Yield lines for people: judged claims, lost claims, and ways to judge more claims.
 
         - `source`: the names of the publications.
         """
@@ -121,7 +121,7 @@ class Foresight:
     """The forecast of the claims that runs of a study can judge.
 
     - `whole`: the study at its full size, without ``--scale``.
-    - `judge`: returns the claims that rows can judge; each claim is given by its number.
+    - `judge`: returns the numbers of the claims that can be judged from rows of a comparison.
     - `metrics`: the metrics that the claims concern.
     """
 
@@ -131,9 +131,9 @@ class Foresight:
     earlier: Earlier = field(default_factory=earlier_runs)
 
     def answers(self, study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> Answers:
-        """Return how many claims a run judges, the claims lost by obstacle, and other forms.
+        """Return the numbers of judged and of lost claims, and other ways to run the study.
 
-        - `study`: `whole` with platforms for its roles, at its full size or at a scale.
+        - `study`: the study `whole` after its roles got platforms, at full size or at a scale.
         """
         ideal = self._ideal(self.whole, study.roles)
         expected = list(expected_rows(study, platforms, baseline, self.metrics))
@@ -150,7 +150,10 @@ class Foresight:
     def _steps(
         self, study: Study, expected: Sequence[ExpectedRow], baseline: str
     ) -> Iterator[tuple[ClaimObstacle, frozenset[int]]]:
-        """Yield each obstacle, with the claims that are judged despite it and earlier obstacles."""
+        """Yield each obstacle, with the claims that the run can still judge.
+
+        The run has this obstacle and all earlier obstacles.
+        """
         sized = self._at(study.scale)
         if study.scale is not None:
             yield ClaimObstacle.SCALE, self._ideal(sized, study.roles)
@@ -256,10 +259,9 @@ def _tables(study: Study) -> dict[str, dict[str, Any]]:
 
 
 def _detail(obstacle: ClaimObstacle, study: Study, expected: Sequence[ExpectedRow]) -> str:
-    """Return the detail of an obstacle.
+    """Return a text that names the scale, roles or programs that an obstacle concerns.
 
-    It is the scale, the roles without a platform, the missing programs, or the detail of the first
-    row with this obstacle.
+    For any other obstacle, return the detail of the first expected row that has this obstacle.
     """
     if obstacle is ClaimObstacle.SCALE:
         return study.scale or ""

@@ -68,7 +68,10 @@ class JobStanding:
 
 @dataclass(frozen=True, slots=True)
 class BatchSystem:
-    """The commands of a batch system; `name` finds the job's name in the output of `submit`."""
+    """The commands of a batch system.
+
+    - `name`: the pattern that finds the job's name in the output of the command `submit`.
+    """
 
     submit: Callable[[JobRequest, Path], list[str]]
     name: re.Pattern[str]

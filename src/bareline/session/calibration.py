@@ -86,8 +86,8 @@ def calibrate(
 ) -> Calibration:
     """Make a simulated platform from the measurements of a run on one of its platforms.
 
-    - `runs`: the run, and further runs of the same platform. Each probe is used from the first run
-      that has it. Only the first run is compared with the simulation.
+    - `runs`: the run, and further runs of the same platform. The values of a probe come from the
+      first run that measured it. Only the first run is compared with the simulation.
     - `platform`: the name of the platform; necessary if the run has several.
     - `eager_bytes`: message size from which the MPI library synchronizes sender and receiver first.
     - `note`: called with a line about the disturbed trials of a run, which are left out.
@@ -125,7 +125,7 @@ def calibrate(
 
 
 def _check_row(check: Agreement) -> list[Any]:
-    """Return a check in the form of the platform's table."""
+    """Return a measurement and its simulation as a list, as a platform file stores them."""
     measured = _rounded(check.measured, 6)
     simulated = _rounded(check.simulated, 6)
     return [check.probe, check.ranks, check.where, check.unit, measured, simulated]
@@ -188,10 +188,10 @@ def _curve(tables: Sequence[pl.DataFrame], platform: str) -> _Curve:
 
 
 def _both_ways(tables: Sequence[pl.DataFrame], curve: _Curve) -> float | None:
-    """Return a node's capacity in both directions together; None if it is twice one direction.
+    """Return a node's capacity in both directions together.
 
-    The capacity can be smaller than twice one direction, for example if the processor itself
-    copies every byte.
+    The result is None if this capacity is twice the capacity of one direction. It can be smaller,
+    for example if the processor itself copies every byte.
     """
     largest = []
     for probe in _BOTH_WAYS:
@@ -220,8 +220,8 @@ def _overheads(
 ) -> dict[str, list[list[float]]]:
     """Return by message size how long sender and receiver are busy, and when the message leaves.
 
-    The rate gives the time of the busier of the two processes. This is assumed to be the sender,
-    because writing to a socket or a queue is more work than finding the message there. The
+    The message rate gives the time of the busier of the two processes. This is assumed to be the
+    sender, because writing to a socket or a queue is more work than finding the message there. The
     receiver's work for a message that has arrived was measured separately. The two times together
     may exceed the one-way time: then a message is delivered before its sender has finished, and
     leaves earlier by this excess.
@@ -255,7 +255,7 @@ def _overheads(
 def _small_as_one(points: _Curve, eager_bytes: int) -> _Curve:
     """Return the points below `eager_bytes`, with one time for all small messages.
 
-    It is the shortest time of a message of at most `_SMALL_BYTES`.
+    This time is the shortest time of a message of at most `_SMALL_BYTES`.
     """
     small = [seconds for size, seconds in points if size <= _SMALL_BYTES]
     if not small:

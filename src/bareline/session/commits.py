@@ -39,9 +39,9 @@ def import_commits(
     """Read existing outputs into a run for each commit, below a folder.
 
     A run has the name of its commit, or of its file if the file names no commit. A missing run is
-    created. Its date is the date of the commit if outputs contain it, because commits may be
-    measured in any order. Nothing is written unless every file has a known format. Parameters and
-    errors are as in `import_files`.
+    created. The date of the run is the date of the commit if outputs contain that date, because
+    commits may be measured in any order. Nothing is written unless every file has a known format.
+    Parameters and errors are as in `import_files`.
     """
     check_platform(platform, ranks)
     for _ in found_in(files, skip_unknown=skip_unknown, skipped=[]):

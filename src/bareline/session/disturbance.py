@@ -16,7 +16,7 @@ _BEGINS = 3
 
 
 class DisturbanceWatch:
-    """Watch trials one after the other, and report a disturbance of several of the latest trials.
+    """Watch trials one after the other, and report if several of the latest were disturbed.
 
     - `note`: called with the platform of the latest trial, and a text about the disturbance.
     """

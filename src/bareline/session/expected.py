@@ -31,7 +31,7 @@ _PLANTED = 2.0
 
 
 class ClaimObstacle(StrEnum):
-    """The reason why a run cannot judge some claims; a message prints it after their number."""
+    """The reason why a run cannot judge some claims, as printed after the number of claims."""
 
     SCALE = "left out at this scale"
     ROLE = "of a role that no platform takes"
@@ -70,8 +70,8 @@ class ExpectedRow:
     def behind(self, obstacles: Collection[ClaimObstacle]) -> Row:
         """Return the row as it would be if only these obstacles existed.
 
-        If the row's obstacle is among them, the row has no ratio. If `GIVEN` is among them, the
-        ratio of a simulation gets a caveat.
+        If the row's obstacle is among them, the row has no ratio. If `GIVEN` is among them, a
+        ratio from a simulation gets the caveat that it is simulated.
         """
         if self.obstacle in obstacles:
             return replace(self.row, ratio=None, verdict=Verdict.MISSING, reason=self.detail)
@@ -100,7 +100,7 @@ class _Side:
 def expected_rows(
     study: Study, platforms: Sequence[PlatformSpec], baseline: str, metrics: Collection[str]
 ) -> Iterator[ExpectedRow]:
-    """Yield the values of some metrics that a study would measure on platforms."""
+    """Yield the values of the metrics `metrics` that a study would measure on platforms."""
     everywhere = study.without_computing_on([])
     choice = choose(everywhere, platforms)
     types = load_platform_types()
@@ -214,7 +214,7 @@ class _Pair:
 
 
 def _points(params: object) -> list[Mapping[str, Scalar]]:
-    """Return the points of a case that are known from its parameters."""
+    """Return a point for each message or block size of a case; one empty point without sizes."""
     sizes = getattr(params, "sizes", None)
     if callable(sizes):
         return [{"size_bytes": size} for size in sizes()]

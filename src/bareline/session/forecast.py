@@ -90,10 +90,11 @@ class Forecast(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class StepState:
-    """The state of a step; `run` is its run directory if there is a usable one.
+    """The state of a step.
 
-    - `measures`: whether the step still has to launch programs.
-    - `words`: the reason for the state, for people.
+    - `run`: the run of the step that can be used or continued; None without such a run.
+    - `measures`: whether some launches of the step have not been made yet.
+    - `words`: the reason for the state, as a text for people.
     """
 
     run: Run | None
@@ -103,7 +104,7 @@ class StepState:
 
 @dataclass(frozen=True)
 class ForecastStep:
-    """One run of a forecast: a study on platforms, in a run directory with a name made from both.
+    """One run of a forecast: a study on some platforms. The name of the run comes from both.
 
     - `profiled`: whether the run launches the program under the profiler.
     """
@@ -236,7 +237,7 @@ class Question:
         return self._launched("check", self.targets)
 
     def ladder(self, profile: Profile) -> ForecastStep:
-        """Return the step that measures the profile's necessary benchmarks on all platforms."""
+        """Return the step that measures, on all platforms, the benchmarks for a prediction."""
         study = study_from_toml(parse_toml(plan_study(profile)), where="forecast")
         platforms = (self.base, *self.targets)
         measures = [measure.model_dump(mode="json") for measure in study.measures]
@@ -297,8 +298,8 @@ def predicted(
 ) -> Prediction:
     """Return the prediction for a platform, with the measured times of the run `check`.
 
-    Raises BarelineError: the ladder lacks benchmarks that the program needs, or its launches are
-        contradictory.
+    Raises BarelineError: the run `ladder` lacks benchmarks that the prediction needs, or results
+        of its launches contradict each other.
     """
     prediction = answer(profile, read_runs([ladder]), base=base, to=to)
     if check is None:

@@ -111,7 +111,7 @@ class History:
         return self._cells[trial.case][trial.platform]
 
     def spent(self, record: Record) -> None:
-        """Add the duration of a launch, even of one that is repeated, to the time of its block."""
+        """Add the duration of a launch to the time of its block, even if the launch is repeated."""
         self._spent_s[record.trial.block] += record.duration_s
 
     @property
@@ -171,7 +171,7 @@ class History:
         return self._decided[key]
 
     def _answered_at(self, block: int) -> int | None:
-        """Return the planned look, up to `block`, that answered the question; None without one."""
+        """Return the look (interim analysis) up to `block` that answered the question, or None."""
         if self._answered is None:
             return None
         for look in (self._study.looks or [])[:-1]:
@@ -246,7 +246,7 @@ class History:
         return ""
 
     def budgets(self, trial: Trial) -> float:
-        """Return the factor of a case's time budget; it grows when a budget was too short."""
+        """Return the factor of a case's time budget; each budget that was too short raises it."""
         short: set[int] = set()
         for cell in self._cells[trial.case].values():
             for record in cell.before(trial.block):
@@ -306,7 +306,7 @@ class History:
         return [trial for trial in trials if not self._meets_emulation(trial, emulates)]
 
     def _later_block(self, trials: Sequence[Trial], mean_s: float) -> _LaterBlock:
-        """Return the mean of the later blocks; a trial may be repeated in only some of them.
+        """Return the mean of the later blocks, of which only some may repeat a trial.
 
         - `mean_s`: the time of a trial whose case has no record yet.
         """
@@ -354,7 +354,7 @@ class History:
         return sum(spent_s for number, spent_s in self._spent_s.items() if number < block)
 
     def tally(self) -> TrialCounts:
-        """Return the numbers of planned, finished and saved trials."""
+        """Return the numbers of planned, finished and unneeded trials."""
         statuses = Counter(map(counted_as, self.records.values()))
         saved = 0
         not_run = 0
@@ -383,7 +383,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class _LaterBlock:
-    """The mean of the blocks that follow: their number of trials, time in s, and platforms."""
+    """The mean number of trials and mean time of the blocks that follow, and their platforms."""
 
     trials: float
     seconds: float

@@ -164,7 +164,7 @@ class _Placing:
 
 
 def _placed(spool: Spool, options: ImportOptions) -> dict[str, _Placing]:
-    """Return the platforms by name; failed files without a platform's name belong to none."""
+    """Return the platforms by name; unreadable files may belong to no platform."""
     titles = sorted(title for title in spool.titles if title)
     platform = options.platform
     if platform is None and not titles:
@@ -237,7 +237,7 @@ def _new_header(baseline: str) -> Header:
 
 
 class _LaunchesOfRun:
-    """The launches of a platform that a run already has, by case and hash of the output."""
+    """The launches that a run already contains for a platform, by case and output hash."""
 
     def __init__(self, run: Run, platform: str, records: Iterable[Record]) -> None:
         self._run = run
@@ -250,7 +250,7 @@ class _LaunchesOfRun:
                     self._records[record.trial.case, launch].append(record)
 
     def sameness(self, case: Case, launch: str, mark: LaunchMark) -> tuple[Sameness, list[str]]:
-        """Return whether the run has a launch, and the files of launches with the same output."""
+        """Return whether the run contains this launch, and other files with the same output."""
         key = (case, launch)
         marks = self._marks[key]
         for record in self._records.pop(key, []):
@@ -291,7 +291,7 @@ class _Additions:
         self.lost: list[str] = []
 
     def add(self, read_trial: FoundTrial) -> Imported:
-        """Add a trial, unless the run already has its launch, and return its row."""
+        """Add a trial, unless the run already contains its launch; return a row about the trial."""
         case = read_trial.imported.case(self._options.ranks)
         launch = text_hash(read_trial.launch)
         identity = identity_of(read_trial.importer, read_trial.launch)
@@ -333,7 +333,7 @@ class _Additions:
         return began.text
 
     def write_dates(self) -> None:
-        """Write a fact of the platform: the kinds of sources from which its trials have dates."""
+        """Write a platform fact: the kinds of sources from which its trials have their dates."""
         if not self._date_sources:
             return
         facts = self._run.facts().get(self._platform, {})
@@ -423,10 +423,10 @@ def _facts(
 def read_again(
     case: Case, launch: str, known: Iterable[str] = ()
 ) -> tuple[Measured | Failed, tuple[str, ...]]:
-    """Parse the output of an imported trial with the present importers: outcome and caveats.
+    """Parse the output of an imported trial again; return the outcome and the caveats.
 
-    - `case`: stays the same, even if importers now find more settings in the output.
-    - `known`: the earlier caveats. A doubt whether the launch was imported twice is kept.
+    - `case`: the trial's case. It stays the same, even if importers now find more settings.
+    - `known`: the earlier caveats. A caveat about a possible second import is kept.
 
     Raises StoreError: no importer provides this probe.
     """
@@ -446,9 +446,9 @@ def read_again(
 
 
 def _reading_of(case: Case, readings: Sequence[Reading]) -> Reading | None:
-    """Return the first reading of a case.
+    """Return the first of some parsed results that belongs to a case.
 
-    If there is none, return the only reading of this case with additional settings, or None.
+    If there is none, return the only result that has all settings of the case and more, or None.
     """
     same = [reading for reading in readings if reading.case(case.ranks) == case]
     if same:
@@ -458,6 +458,6 @@ def _reading_of(case: Case, readings: Sequence[Reading]) -> Reading | None:
 
 
 def _is_wider(case: Case, old: Case) -> bool:
-    """Whether a case has all settings of the case `old`, and maybe settings that it lacks."""
+    """Whether a case has all settings of the case `old`, and maybe further settings."""
     settings = set(case.params.split())
     return case.probe == old.probe and settings.issuperset(old.params.split())

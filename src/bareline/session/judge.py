@@ -189,5 +189,5 @@ class Failures:
         )
 
     def _has_failed(self, cell: tuple[str, str]) -> bool:
-        """Whether a probe failed often enough on a platform."""
+        """Whether a probe failed so often on a platform that it counts as failing there."""
         return self._failed[cell] >= min(ENOUGH, self._planned[cell])

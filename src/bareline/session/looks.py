@@ -18,7 +18,7 @@ _UNDECIDED = (Grade.OPEN, Grade.LIKELY)
 
 
 def planned_looks(study: Study, plan: Sequence[Trial], blocks: int = 0) -> list[PlannedLook]:
-    """Return the planned looks of a study; empty if it plans none.
+    """Return the planned looks (interim analyses) of a study; empty if it plans none.
 
     - `blocks`: the number of blocks that the run has measured.
     """
@@ -40,7 +40,7 @@ def planned_looks(study: Study, plan: Sequence[Trial], blocks: int = 0) -> list[
 
 
 def look_lines(study: Study, looks: Sequence[PlannedLook]) -> list[str]:
-    """Return the plan of looks as lines for people; empty without looks."""
+    """Return the planned looks (interim analyses) as lines for people; empty without looks."""
     if not looks:
         return []
     first = looks[0]["blocks"]
@@ -55,7 +55,10 @@ def look_lines(study: Study, looks: Sequence[PlannedLook]) -> list[str]:
 
 
 def answers_its_question(run: Run) -> bool:
-    """Whether every row of a run's question is decided: certain, equal, or without a value."""
+    """Whether all compared rows of a run's question are decided; false without such rows.
+
+    A row is undecided if its difference is open or only likely.
+    """
     from bareline.analysis.numbers.records import read_runs
     from bareline.analysis.words.comparison import Comparison
 

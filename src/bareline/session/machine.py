@@ -199,7 +199,7 @@ def _host(host: Mapping[str, str]) -> _Description:
 
 
 def _platform(name: str, facts: Mapping[str, Scalar], *, named: bool = True) -> _Description:
-    """Return a description of a platform by the facts of all its nodes.
+    """Return a description of a platform, made from the facts of all its nodes.
 
     A property with a missing fact is left out.
     """

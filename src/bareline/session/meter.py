@@ -92,20 +92,20 @@ class Meter:
     # Use -----------------------------------------------------------------------------------------
 
     def begin(self, name: str, cores: int, *, lent: bool) -> None:
-        """Begin to count a platform whose nodes have started.
+        """Begin to count the core hours of a platform whose nodes have started.
 
         - `lent`: whether the nodes are borrowed, so that idle nodes also use core hours.
         """
         self._nodes[name] = _Nodes(cores, self._clock(), lent)
 
     def end(self, name: str) -> None:
-        """Stop counting a platform whose nodes were returned."""
+        """Stop counting the core hours of a platform whose nodes were returned."""
         self.count()
         self._nodes.pop(name, None)
         self.write()
 
     def ran(self, name: str, seconds: float) -> None:
-        """Count a trial that took `seconds`."""
+        """Count the core hours of a trial that took `seconds`."""
         nodes = self._nodes.get(name)
         if nodes is not None and not nodes.lent:
             self._used_s[name] += nodes.cores * seconds
@@ -114,7 +114,7 @@ class Meter:
             self.write()
 
     def count(self) -> None:
-        """Count the borrowed nodes up to now."""
+        """Count the core hours of the borrowed nodes up to now."""
         now = self._clock()
         for name, nodes in self._nodes.items():
             if nodes.lent:
@@ -136,7 +136,10 @@ class Meter:
         return min(self._left_s(limit, names, name) for names, limit in limits)
 
     def _left_s(self, limit: float | None, names: set[str], running: str) -> float:
-        """Return the time in s of a trial on `running` until `names` reach a limit together."""
+        """Return how many seconds a trial on the platform `running` may take.
+
+        After this time, the platforms `names` together reach `limit`, in core hours.
+        """
         if limit is None:
             return float("inf")
         left = limit * HOUR_S - sum(self._used_s.get(name, 0.0) for name in names)
@@ -207,7 +210,7 @@ def outlook(
 def _core_hours(
     cores: int | None, seconds: Mapping[str, float], platforms: Iterable[str]
 ) -> float | None:
-    """Return the core hours of nodes during the trials of `platforms`; None if not known."""
+    """Return the core hours of `cores` cores in trials of `platforms`; None if unknown."""
     if cores is None or not seconds:
         return None
     return cores * sum(seconds.get(name, 0.0) for name in platforms) / HOUR_S

@@ -149,7 +149,7 @@ class Pauses:
 
     @contextmanager
     def apart(self) -> Iterator[None]:
-        """Exclude the time of a block of code from the pause, such as a platform's start."""
+        """Exclude the time of a block of code, such as a platform's start, from the pause."""
         began = time.monotonic()
         try:
             yield

@@ -101,7 +101,7 @@ def look(
 
 
 def shown(seen: Seen, layout: Layout, known: Mapping[str, Scalar]) -> SeenLayout:
-    """Compare the observed placement, transport and MPI library with the requested ones."""
+    """Return the observations, with a caveat for each one that differs from the request."""
     allowed = known.get("cpu.allowed")
     pinning = placed(seen.ranks, layout, allowed if isinstance(allowed, int) else 0)
     carriers = ", ".join(seen.carriers)

@@ -63,7 +63,7 @@ def _exporting_programs(programs: Path, given: Sequence[str], folder: Path) -> P
         raise ProfileError(
             f"the launcher's file of programs cannot be read: {error.strerror}",
             where=str(programs),
-            hint="give the path of a file with one program and its options a line",
+            hint="give a file that has one program with its options on each line",
         ) from error
     exported = shlex.join(given)
     lines = []

@@ -96,8 +96,8 @@ def profile_command(
       launcher.
     - `split`: put a barrier before every blocking collective, to separate waiting from transfer.
     - `trace`: also write all calls next to the profile, for a replay; at most `trace_limit_bytes`.
-    - `period`: also keep one period of the calls, which is their repeated part
-      (`bareline.profile.period`), without the trace.
+    - `period`: also keep one period of the calls (their repeated part: `bareline.profile.period`).
+      This does not need `trace`.
     - `regions`: names of the regions that the program enters by ``MPI_Pcontrol``.
     - `wait_s`: how long ranks wait for each other, after MPI_Init and before MPI_Finalize.
 

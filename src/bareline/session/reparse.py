@@ -346,7 +346,7 @@ class _Rereading:
         return replace(record, outcome=judged.outcome, caveats=codes)
 
     def _facts_of(self, record: Record) -> dict[str, Scalar]:
-        """Return the facts of a record's platform in its session; `keep` writes their changes."""
+        """Return a platform's facts in the session of a record; `keep` writes changes of them."""
         number = record.session
         if number not in self._facts:
             self._facts[number] = self._run.facts_of(number)

@@ -315,7 +315,7 @@ class Runner:
         return output
 
     def _job(self, trial: Trial) -> tuple[Allocation, Command] | Failed:
-        """Start a trial's platform outside of the timed part; return it with the command."""
+        """Start a trial's platform before the timed part; return the platform and the command."""
         hopeless = self._history.hopeless(trial)
         if hopeless:
             return Failed(Stage.GIVEN_UP, hopeless)

@@ -68,10 +68,10 @@ class Simulations:
         self._tell = tell
 
     def compute_factor(self, table: dict[str, Any]) -> float:
-        """Return the kernels' measured divided by simulated computing time; 1 without kernels.
+        """Return the measured computing time of kernels divided by the simulated computing time.
 
-        The factor is the median of all kernels. If each kernel had a factor, the comparison with
-        the measured times would check nothing.
+        The factor is the median over all kernels, or 1 without kernels. If each kernel had its
+        own factor, the comparison with the measured times would check nothing.
         """
         factors = []
         for case, samples in self._simulated(table, kernels=True):

@@ -127,7 +127,7 @@ class LoadedSource:
 
     - `words`: for each variable that the source changes, the arguments of `env` that set or unset
       the variable.
-    - `facts`: the spec, hash and prefix of the source, by the names `spec`, `hash`, `prefix`.
+    - `facts`: the values of `spec`, `hash` and `prefix` of the source, by these names.
     """
 
     words: Mapping[str, Sequence[str]]
@@ -366,7 +366,7 @@ def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> Mapping[str
 
 
 def _see_programs(answers: Mapping[str, list[str]], prefix: str, programs: Sequence[str]) -> None:
-    """Refuse a source if a program is missing, or if all programs come from somewhere else."""
+    """Refuse a source if a program is missing, or if no program comes from this source."""
     had, has = (
         dict(line.split(" ", 1) for line in answers.get(key, ()) if " " in line)
         for key in ("had", "has")

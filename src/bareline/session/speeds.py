@@ -139,7 +139,7 @@ def remeasure_changed_speeds(
 
 
 def _was_repeated(switch: SpeedChange) -> bool:
-    """Whether a launch of the change was measured again, or has the caveat of a slower speed."""
+    """Whether a slower launch was measured again, or already has the caveat `SPEED_CAVEAT`."""
     return any(record.attempt > 1 or SPEED_CAVEAT in record.caveats for record in switch.records)
 
 
@@ -159,14 +159,14 @@ def _add_caveats(run: Run, left: Iterable[SpeedChange]) -> None:
 
 
 def _beside(switch: SpeedChange, finished: Iterable[Record]) -> list[Record]:
-    """Return the launches of the cases that became slower, on all platforms of that block."""
+    """Return all launches, in that block, of the cases that became slower on a platform."""
     cases = {launch.trial.case for launch in switch.records}
     of_block = [record for record in finished if record.trial.block == switch.block]
     return [record for record in of_block if record.trial.case in cases]
 
 
 def _slowness(measured: Sequence[Record], probes: Mapping[str, Probe[Any]]) -> dict[int, float]:
-    """Return for each trial the logarithm of its slowdown, at the slowest fifth of its points."""
+    """Return by trial the logarithm of the slowdown that a fifth of its points exceed."""
     deviations: dict[int, list[float]] = defaultdict(list)
     for by_trial in _logarithms(measured, probes).values():
         if len(by_trial) < _LAUNCHES:

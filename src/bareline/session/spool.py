@@ -151,7 +151,7 @@ def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
 def join_declaration(
     probes: dict[str, Mapping[str, Any]], probe: str, new: Mapping[str, Any]
 ) -> None:
-    """Add the metrics that a trial declares to its probe; outputs may have different columns."""
+    """Add a trial's metrics to the metrics of its probe; outputs may have different columns."""
     old = probes.get(probe, new)
     if old["metrics"].keys() == UNTOLD.keys():
         old = new

@@ -139,7 +139,7 @@ def _by_platform(run: Run, plan: Sequence[Trial], records: Mapping[int, Record])
 
 
 def shortfall(run: Run, blocks: int) -> str:
-    """Describe how a time budget ended a run: after `blocks` blocks, with undecided questions."""
+    """Report that the time budget ended a run after `blocks` blocks, and the open questions."""
     study = study_of(run)
     ended = f"the time budget of {study.budget_s:g} s ended the run after {blocks} of "
     return f"{ended}{study.launches} blocks{_open(run)}"

@@ -74,8 +74,8 @@ def named_studies() -> dict[str, Study]:
 def find_study(name: str) -> Study:
     """Return the study with a name in the catalogue, or in a file with this path.
 
-    A name in the catalogue is found first, even if the current folder has a file or folder of that
-    name, such as a folder of runs of the study. A file without a suffix that has the name of a
+    A name in the catalogue has precedence over a file or folder of that name in the current folder,
+    for example a folder with runs of the study. A file without a suffix that has the name of a
     study is given as ``./name``.
 
     Raises StudyError: there is neither a study nor a file of this name.

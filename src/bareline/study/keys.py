@@ -67,7 +67,7 @@ class StudyKeys(Limits, BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _with_looks(cls, content: Any) -> Any:
-        """Add the looks (interim analyses); with only `launches` there is one, at the end."""
+        """Add the looks (interim analyses): one at the end if only `launches` is given."""
         return with_looks(content) if isinstance(content, Mapping) else content
 
     @model_validator(mode="after")

@@ -9,10 +9,11 @@ from bareline.vocabulary.looks import DEFAULT_LOOKS, checked_looks
 
 
 def with_looks(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the content of a study with its looks, and with the launches until the last look.
+    """Return the content of a study after its looks and number of launches were filled in.
 
-    A study that gives only `launches` has one look, at the end. Raises ValueError: the looks are
-    impossible, or do not fit the launches.
+    A look is an interim analysis. A study that gives only `launches` has one look, at the end.
+
+    Raises ValueError: the looks are impossible, or do not fit the launches.
     """
     looks = content.get("looks")
     launches = content.get("launches")

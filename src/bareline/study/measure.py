@@ -225,7 +225,7 @@ class Measure(PinningKeys, _Table):
         return None if change.skip else change.over(values)
 
     def changes_at(self, scale: str) -> list[str]:
-        """Describe how a scale changes the ``[[measure]]``, each change with the probe."""
+        """Describe each change of the ``[[measure]]`` at a scale, with the probe in front."""
         change = self.scale.get(scale)
         if change is None:
             return []

@@ -43,7 +43,7 @@ def with_message_sizes(study: Study, sizes: Sequence[int]) -> SizedStudy:
     """Return a study with these message sizes, ascending, in every sweep over sizes.
 
     A ``[[measure]]`` keeps its own `min_bytes` and `max_bytes`, which its memory or its time may
-    need. If no new size is in this range, it keeps its own sizes.
+    need. If no new size is between these two limits, it keeps its present sizes.
     """
     measures: list[Measure] = []
     probes: list[str] = []

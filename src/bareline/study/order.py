@@ -76,7 +76,10 @@ def _groups(cases: list[int], seed: int, cases_per_turn: int) -> list[list[int]]
 
 
 def _turns(platforms: Sequence[int], seed: int, block: int, group: int) -> list[int]:
-    """Return the order of platforms for a group; the blocks' orders form Latin squares."""
+    """Return the order in which platforms run a group of cases in a block.
+
+    Over the blocks, these orders form Latin squares.
+    """
     square, row = divmod(block, len(platforms))
     generator = random.Random(f"{seed}:{square}:{group}:turns")
     first = list(platforms)

@@ -191,7 +191,7 @@ def make_plan(
 
 
 def _cells_of(block: int, choice: Choice, study: Study, seed: int) -> list[Cell]:
-    """Return the cells that are launched in a block, in their order."""
+    """Return the cells (a case on a platform) that are launched in a block, in their order."""
     return order_block(
         [cell for cell, planned in choice.cells.items() if block < planned.launches],
         seed=seed,
@@ -279,7 +279,7 @@ def cases_words(cases: Iterable[Case]) -> str:
 
 
 def unlike(study: Study, platforms: Sequence[PlatformSpec], baseline: str) -> list[str]:
-    """Describe the layouts that are not comparable with the baseline's, and the remedy."""
+    """Describe each layout that cannot be compared with the baseline's layout, and the remedy."""
     if study.layouts != "equal":
         return []
     pairs = list(_layout_pairs(study, platforms, baseline))

@@ -31,7 +31,7 @@ LISTED = ("measure", "exhibit")
 
 
 def study_error(error: ValidationError, study: type[BaseModel], *, where: str) -> StudyError:
-    """Return the errors of a study's content as a StudyError with the file's words and keys."""
+    """Return a StudyError for the errors in a study, with the words and keys of its file."""
     problem = problem_of(error)
     place = list(problem.place)
     table = next((name for name, (key, _) in TABLES.items() if place[:1] == [key]), "")

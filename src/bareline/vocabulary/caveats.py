@@ -73,7 +73,8 @@ _NUMBER = re.compile(rf"(?P<some>\d+) (?P<code>{'|'.join(map(re.escape, _WITH_NU
 class Caveat:
     """A reason to doubt a number.
 
-    - `code`: a key of `CAVEATS`, a code that has a detail or a number, or `IN_WORDS`.
+    - `code`: a key of `CAVEATS`, the code of a caveat with a detail or a number, or `IN_WORDS` (the
+      detail is then the whole text).
     - `detail`: the part that the code does not imply, for example two layouts or a reason.
     - `some`: the number of trials with the caveat.
     - `trials`: the number of all trials. If both numbers are 0, all trials have the caveat. If only

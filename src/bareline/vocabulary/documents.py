@@ -203,7 +203,7 @@ class _Open:
 
 @dataclass(slots=True)
 class _EventCount:
-    """Counts the values of a YAML document by its events, before the values are created."""
+    """Counts the values of a YAML document from events of the parser, which creates no values."""
 
     bounds: DocumentLimits
     aliases: int = 0

@@ -65,7 +65,7 @@ def stands(path: Path, *, folder: bool = False) -> bool:
 
 
 def sync_folder(folder: Path | str, *, above: int | None = None) -> None:
-    """Write the names in a folder to the disk, so that they survive a power failure.
+    """Write a folder's list of files to the disk, so that it survives a power failure.
 
     - `above`: the descriptor of an open folder, to which the path of the folder is relative.
     """

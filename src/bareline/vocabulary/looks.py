@@ -32,10 +32,10 @@ _MINUTE_S = 60.0
 
 
 class PlannedLook(TypedDict):
-    """A planned look at a run.
+    """A planned look (interim analysis) at a run.
 
     - `blocks`: the number of blocks before the look.
-    - `alpha`: the share of the error that the look spends.
+    - `alpha`: the significance level of the look, a part of the whole error of 5 %.
     - `trials`: the number of planned trials before the look.
     - `expected_s`: the time that these trials take; null if nothing is known about it.
     - `reached`: whether the run has reached the look.
@@ -49,7 +49,7 @@ class PlannedLook(TypedDict):
 
 
 def spending(looks: int) -> tuple[float, ...]:
-    """Return the error of each look.
+    """Return the significance level of each look (interim analysis).
 
     Of the whole error of 5 %, the first look gets 2 %, and all later looks get equal parts of the
     remaining 3 %. A single look gets 4 %.
@@ -69,7 +69,7 @@ def fewest_blocks(alpha: float) -> int:
 
 
 def checked_looks(looks: Sequence[int]) -> tuple[int, ...]:
-    """Return planned looks after a check.
+    """Check planned looks (interim analyses), and return them.
 
     Raises ValueError: the looks are not ascending numbers of blocks, or a look is too early to make
         a difference certain.

@@ -248,9 +248,9 @@ class _Reader(ast.NodeVisitor):
         return _literal(part.value) if isinstance(part, ast.Constant) else ""
 
     def _forms(self, nodes: Sequence[ast.expr], whole: ast.expr, seen: frozenset[str]) -> str:
-        """Join the alternative forms of a message, without forms that are only placeholders.
+        """Join the alternative texts of a message, for example of the branches of a condition.
 
-        If all forms are only placeholders, return one placeholder for the whole message.
+        Texts that are only placeholders are left out. If no text is left, return one placeholder.
         """
         forms = dict.fromkeys(self._text(node, seen) for node in nodes)
         worded = [form for form in forms if has_words(form)]

@@ -114,7 +114,7 @@ class Layout:
 
     @classmethod
     def spread(cls, ranks: int, most: int) -> Layout:
-        """Return the layout with the same number of ranks, at most `most`, on each node."""
+        """Return a layout of `ranks` ranks, the same number (at most `most`) on each node."""
         each = max(n for n in range(1, min(most, ranks) + 1) if ranks % n == 0)
         return cls(ranks // each, each)
 

@@ -69,7 +69,7 @@ class Place:
 
     @property
     def series(self) -> tuple[str, str, str, int, int, int]:
-        """The fields that are constant along a curve over a parameter of the point."""
+        """The fields that all points of a curve have in common."""
         return (self.probe, self.metric, self.params, self.ranks, self.threads, self.nodes)
 
     @property
@@ -185,7 +185,7 @@ def parameter_name(name: str) -> str:
 
 
 def parameter_unit(name: str) -> str:
-    """Return the unit of a parameter by the end of its name; empty for sizes and bare numbers."""
+    """Return the unit at the end of a parameter's name; empty for sizes and bare numbers."""
     return next((unit for suffix, unit in _UNITS.items() if name.endswith(suffix)), "")
 
 

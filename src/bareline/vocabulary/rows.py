@@ -32,7 +32,7 @@ class Bounds(TypedDict):
 
 
 def row_of(columns: type[_Row], source: object, **given: Any) -> _Row:
-    """Return a row; columns that `given` does not contain are attributes of `source`."""
+    """Return a row; a column that is not in `given` is read from an attribute of `source`."""
     row: dict[str, Any] = {}
     for name in columns.__annotations__:
         row[name] = given[name] if name in given else getattr(source, name)

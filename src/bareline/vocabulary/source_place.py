@@ -23,7 +23,7 @@ class SourcePlace(NamedTuple):
 
 
 def place_of(frame: FrameType) -> SourcePlace | None:
-    """Return the place that a frame executes; None if Python has no positions."""
+    """Return the place in the source that a frame executes; None if its position is unknown."""
     return _place(frame.f_code, frame.f_lasti, frame.f_globals)
 
 

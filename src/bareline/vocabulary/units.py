@@ -19,7 +19,7 @@ _DECIMAL = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, 
 
 
 def _prefixed(unit: str) -> list[tuple[float, str]]:
-    """Return a unit with each decimal prefix, and its size."""
+    """Return the size and the name of a unit with each decimal prefix."""
     return [(size, f"{prefix}{unit}") for size, prefix in _DECIMAL]
 
 
@@ -70,7 +70,7 @@ def conversion(unit: str, into: str) -> float | None:
 
 
 def _measure(unit: str) -> tuple[str, float]:
-    """Return the dimension of a unit, and its size; the dimension of an unknown unit is empty."""
+    """Return the dimension of a unit ("" if unknown), and the size of the unit."""
     if unit in _DIMENSIONS:
         return _DIMENSIONS[unit]
     for length in (1, 2):

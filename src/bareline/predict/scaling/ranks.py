@@ -156,9 +156,9 @@ class Scaled:
             )
         if len(grid.sides) != len(self.pattern.grid.sides):
             raise UsageError(
-                f"the grid {grid} has {len(grid.sides)} sides, but the program's grid has "
+                f"the grid {grid} has {len(grid.sides)} dimensions, but the program's grid has "
                 f"{len(self.pattern.grid.sides)}",
-                hint=f"give --grid as many sides as {self.pattern.grid}, the grid of the profile",
+                hint=f"give as many dimensions as the grid of the profile: {self.pattern.grid}",
             )
 
     def _check_program(self, trace: Trace, *, exact: bool) -> None:

@@ -209,7 +209,7 @@ class Program(BaseModel):
 
 
 def _same(given: dict[str, Any], made: dict[str, Any], key: str) -> bool:
-    """Return whether a key has its default or the value in ``made``, as in older studies."""
+    """Return whether a key has its default value, or the value that ``made`` gives it."""
     if key == "metrics":
         return set(given[key]) == {"time"}
     if key in made:

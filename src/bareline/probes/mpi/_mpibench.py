@@ -145,7 +145,7 @@ def mean_of_loop(samples: Iterable[Sample]) -> Iterable[Sample]:
 def rate_samples(
     point: MeasuredPoint, series: str = "rate", metric: str = "bandwidth"
 ) -> Iterable[Sample]:
-    """Yield the samples of `rate_metrics` from a point's series and mean over a loop of calls."""
+    """Yield the samples of `rate_metrics`: quantiles of a series, and a mean over a loop."""
     yield from spread_samples(point, series, metric)
     mean = point.positive(f"loop_{series}")
     yield point.sample(f"{metric}_loop_mean", mean)

@@ -163,9 +163,10 @@ def _of_ends(point: MeasuredPoint) -> Iterable[Sample]:
 
 
 def _of_overlap(point: MeasuredPoint) -> Iterable[Sample]:
-    """Yield the time of communication and computation together and of each alone, and the overlap.
+    """Yield three times, and the overlap of communication and computation.
 
-    The overlap is the part of the communication time that is hidden by computation.
+    The times are of communication with computation, of communication alone, and of computation
+    alone. The overlap is the part of the communication time that is hidden by computation.
     """
     for metric, series in (
         ("latency", "time"),

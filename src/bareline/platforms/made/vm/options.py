@@ -276,7 +276,7 @@ class VmOptions(PinningOptions, Ruled):
         kernel = self.kernel or ""
         yield OptionRule(
             self.modules and not kernel.startswith("/"),
-            "with `modules`, `kernel` must be a path",
+            "`modules` can be given only if `kernel` is a path",
         )
         yield OptionRule(
             kernel and (self.nic.passed_through or self.nic.soft_roce),

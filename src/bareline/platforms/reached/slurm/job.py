@@ -130,7 +130,8 @@ class SlurmJob:
             raise PlatformError(
                 f"bareline already requested {count(most, 'allocation')}, and `max_jobs`"
                 " allows no more",
-                hint="raise `max_jobs`, or `bareline continue --retry-failed` requests again",
+                hint="raise `max_jobs`, or run `bareline continue --retry-failed`, which requests "
+                "again",
             )
         _ASKED[self._name] += 1
         left_out = fold(dict.fromkeys((*self._options.excluded, *excluded)))
