@@ -212,7 +212,7 @@ def read_report(output: Output, program: str, benchmark: str) -> Report:
         raise OutOfTime(
             "no point was measured: at every point, even the fewest iterations took longer"
             " than its budget",
-            hint="raise `budget_s` of the measure, or measure when the machine is quiet",
+            hint="raise `budget_s` of the [[measure]], or measure when the machine is quiet",
         )
     if not points:
         raise ParseError("the output has no measured point")

@@ -93,8 +93,8 @@ def look(
             f"the programs are built with {seen.built_with}, and the launcher of {flavour} starts "
             f"them as {seen.jobs} jobs instead of {layout.ranks} ranks",
             hint=(
-                "name the library as `mpi` of the platform; `bareline build --on` builds the"
-                " programs for it"
+                "set `mpi` of the platform to one of these two libraries; `bareline build --on`"
+                " builds the programs for it"
             ),
         )
     return shown(seen, layout, facts)

@@ -38,7 +38,7 @@ def check_roles(roles: Mapping[str, Role], measures: Sequence[Measure]) -> None:
     for name, role in roles.items():
         _check_role(name, role)
     for number, measure in enumerate(measures, 1):
-        _check_roles_of(measure, roles, where=f"measure {number} ({measure.probe})")
+        _check_roles_of(measure, roles, where=f"[[measure]] number {number} ({measure.probe})")
 
 
 def _check_role(name: str, role: Role) -> None:
@@ -63,7 +63,7 @@ def _check_roles_of(measure: Measure, roles: Mapping[str, Role], *, where: str) 
         return
     if measure.platforms is not None:
         raise StudyError(
-            "a measure cannot have both 'roles' and 'platforms'; remove one of the two keys",
+            "a [[measure]] cannot have both 'roles' and 'platforms'; remove one of the two keys",
             where=where,
         )
     for name in measure.roles:
@@ -78,8 +78,7 @@ def check_scales(scales: Collection[str], measures: Sequence[Measure]) -> None:
         for name in measure.scale:
             if name not in scales:
                 raise StudyError(
-                    f"measure {number} ({measure.probe}) has values for the scale '{name}',"
-                    " which the "
-                    "study does not have",
+                    f"[[measure]] number {number} ({measure.probe}) has values for the scale"
+                    f" '{name}', which the study does not have",
                     hint=f"add a table [scale.{name}]",
                 )

@@ -320,7 +320,7 @@ class Measure(PinningKeys, _Table):
             count *= len(counts) if isinstance(counts, list) else 1
         if count > MOST_CASES:
             raise StudyError(
-                f"the measure has {count:,} cases, which is more than {MOST_CASES:,}",
+                f"the [[measure]] has {count:,} cases, which is more than {MOST_CASES:,}",
                 where=where,
                 hint="sweep fewer values",
             )

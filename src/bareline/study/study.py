@@ -66,7 +66,7 @@ class Study(StudyKeys):
         listed: set[tuple[Case, str]] = set()
         first_of: dict[Case, Case] = {}
         for number, measure in enumerate(self.measures, 1):
-            where = f"study '{self.name}', measure {number} ({measure.probe})"
+            where = f"study '{self.name}', [[measure]] number {number} ({measure.probe})"
             probe = self.find_probe(measure.probe, where=where)
             room = {spec.name: spec.capacity for spec in platforms if measure.asks(spec.name)}
             defaults = self._defaults_of(probe)

@@ -102,7 +102,7 @@ def check_storage(storage: str, folder: str, needed_bytes: int) -> tuple[str, ..
         raise PlatformError(
             f"{needed_bytes + _OVERHEAD_BYTES} B are needed, and only {free_bytes} B are free in "
             f"'{folder}'",
-            hint="measure with less data, or name another folder as `io_folder`",
+            hint="measure with less data, or set `io_folder` to another folder",
         )
     if match[3] in ("tmpfs", "ramfs"):
         return ("memory-file-system",)
@@ -125,5 +125,5 @@ def check_io_folder(folder: Path | None) -> None:
     if folder is not None and not (folder.is_dir() and os.access(folder, os.W_OK)):
         raise PlatformError(
             f"'{folder}' is not a folder that can be written to",
-            hint="make it, or name another one as `io_folder`",
+            hint="make it, or set `io_folder` to another folder",
         )

@@ -315,7 +315,7 @@ def _points_of_study(
 def points_for(
     points: Sequence[PublishedPoint], spec: ExhibitSpec, cells: Sequence[Row], baseline: str
 ) -> list[PublishedPoint]:
-    """Return the published ratios for an exhibit's cells.
+    """Return the published ratios for the cells of an exhibit (a figure or table of the page).
 
     If the exhibit names parts of publications, only the ratios of these parts are returned.
     """

@@ -222,7 +222,7 @@ def _own(image: AutoImage, path: Path, modules: str | None, folder: Path) -> Aut
         raise PlatformError(
             f"the modules of the guest's kernel are not in {where}",
             where="kernel",
-            hint="name the folder that contains modules.dep as `modules`",
+            hint="set `modules` to the folder that contains modules.dep",
         )
     kernel = folder / f"{where.name}.own"
     replace_file(kernel, unpack_kernel(packed), durable=False)

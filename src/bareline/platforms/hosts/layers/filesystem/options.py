@@ -159,7 +159,7 @@ def check_here(
         raise PlatformError(
             f"only root can mount a file system of type '{chosen.type}' here",
             where=_WHERE,
-            hint="run bareline as root, or name a folder that is mounted already as `io_folder`",
+            hint="run bareline as root, or set `io_folder` to a folder of a mounted file system",
         )
     if isinstance(chosen, Nfs) and (problem := _misplaced(chosen, network)):
         raise PlatformError(
