@@ -101,6 +101,6 @@ def _compilers(looks: Iterable[NodeLook]) -> Iterator[HostCheck]:
                 name,
                 Health.WARN,
                 f"no {listing(list(look.lacking))}: it can build nothing, and has no build",
-                f"{install_hint(needed)} there, name the modules that bring them as `software`, or "
+                f"{install_hint(needed)} there, set `software` to modules that provide them, or "
                 "build where the library and a compiler are",
             )

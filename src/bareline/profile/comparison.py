@@ -15,7 +15,7 @@ from bareline.profile.summary import START_UP, imbalance, queued_share, time_spl
 
 @dataclass(frozen=True, slots=True)
 class QuantityPair:
-    """``compare`` of profiles: a part of a rank's time, or another quantity of both profiles.
+    """A row of ``compare`` for two profiles: a part of a rank's time, or another quantity.
 
     - `before`, `after`: the quantity in each profile; null if the profile does not have it.
     - `ratio`: `after` divided by `before`.
@@ -31,7 +31,7 @@ class QuantityPair:
 
 @dataclass(frozen=True, slots=True)
 class CallPair:
-    """``compare`` of profiles: all calls of one function, per rank, or only its calls of one size.
+    """A row of ``compare`` for two profiles: a function's calls per rank, all or those of one size.
 
     - `imbalance_before`, `imbalance_after`: the largest time of a rank divided by the mean time of
       the ranks that make such calls. For several sizes, it is the mean weighted by time. It is null

@@ -394,7 +394,7 @@ def _stream(path: Path, lines: Sequence[bytes], rank: int, ranks: int) -> CallSt
 
 def _not_read(path: Path, number: int, reason: str) -> ProfileError:
     return ProfileError(
-        f"the file is not a period that this bareline can read: {reason}",
+        f"this version of bareline cannot read the file as the profile of a period: {reason}",
         where=f"{path}, line {number}",
         hint=_AGAIN,
     )

@@ -152,7 +152,7 @@ def _share(percent: Decimal) -> Decimal:
 
 
 def printed_ratios(study: PublishedStudy) -> _Ratios:
-    """Yield every printed ratio of two platforms; repeated printings are left out."""
+    """Yield every printed ratio of two platforms, once even if several results print it."""
     for result in study.results:
         span = span_of(result)
         if span is None or result.restates or result.baseline == result.platform:
@@ -184,9 +184,9 @@ def peak_ratios(study: PublishedStudy) -> _Ratios:
 
 
 def again_printed(study: PublishedStudy, ratio: PublishedRatio) -> list[Result]:
-    """Return the other printings of a ratio, in the document's order.
+    """Return the other results that print a ratio, in the document's order.
 
-    A printing that repeats a repeated printing is also returned.
+    A result that repeats one of these results is also returned.
     """
     printings = set(ratio.results)
     for _ in study.results:

@@ -74,7 +74,7 @@ def pick(rows: FloatArray, ranks: IntArray) -> FloatArray:
 
 
 def relative(spread: FloatArray, centre: FloatArray) -> FloatArray:
-    """Return ``spread / |centre|``; 0 if the spread is 0, NaN if only the centre is 0."""
+    """Return ``spread / |centre|``; 0 if the spread is 0, else NaN if the centre is 0."""
     is_defined = (centre != 0) & ~np.isnan(centre)
     quotient = np.full(spread.shape, np.nan)
     np.divide(spread, np.abs(centre), out=quotient, where=is_defined)

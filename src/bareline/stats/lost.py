@@ -79,7 +79,7 @@ def nearest_differences(
     beyond_baseline: IntArray,
     floor: FloatArray,
 ) -> FloatArray:
-    """Return the differences of blocks; a block with a lost launch has the least possible one."""
+    """Return the difference of each block: with a lost launch, the possible one closest to 0."""
     least, most = _differences(first, second, beyond, beyond_baseline, floor)
     return np.where(least > 0, least, np.where(most < 0, most, 0.0 * (least + most)))
 
@@ -98,7 +98,8 @@ def paired_bounds(
 
     The arrays have shape (cases, n).
 
-    - `floor`: the least difference, in either direction, of a block with one lost launch.
+    - `floor`: the least absolute difference of a block in which one of the two launches is lost; 0
+      if it is unknown.
     """
     ends = _differences(first, second, beyond, beyond_baseline, floor)
     if groups is not None:

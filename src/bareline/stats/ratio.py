@@ -78,7 +78,7 @@ def paired_ratio(
     """Return the paired ratio of `values` to `baseline`, by signed-rank inversion.
 
     - `values`, `baseline`: shape (..., n); the same position on the last axis is the same block. A
-      block with NaN in either stack is left out.
+      block with NaN in one of them is left out.
     - `beyond`, `beyond_baseline`: shape (..., n); marks launches that were lost to a limit and have
       no value: 1 if the value would be larger than all measured values, -1 if it would be smaller,
       0 for other launches. The rank statistics need only this order. A bound that lost launches
@@ -233,7 +233,7 @@ def differences_of_blocks(
 def _complete_blocks(
     values: ArrayLike, baseline: ArrayLike, beyond: ArrayLike = 0, beyond_baseline: ArrayLike = 0
 ) -> tuple[FloatArray, FloatArray]:
-    """Return both stacks, with NaN in both if a value is absent and not lost to a limit."""
+    """Return both arrays, with NaN in both if a value is absent and not lost to a limit."""
     first = as_launch_array(values)
     second = as_launch_array(baseline, "baseline")
     require_same_blocks(first, second)

@@ -76,7 +76,7 @@ def paired_shift(
     """Return the paired Hodges-Lehmann shift of `values` from `baseline`.
 
     - `values`, `baseline`: shape (..., n); a position on the last axis is a block; a block with NaN
-      in either stack is left out.
+      in one of them is left out.
     - `rounding`: shape (...); shifts up to this size count as 0; the default is 1e-12 of the
       largest value.
     - `groups`: shape (n,); the boot of each block (`bareline.stats.boots.grouped`): the mean
@@ -178,7 +178,7 @@ def _infer(
 
 
 def rounding_of(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return for each case of two stacks the difference that counts as rounding."""
+    """Return, for each case, the largest difference that counts as rounding."""
     largest = np.zeros(first.shape[:-1])
     for stack in (first, second):
         np.maximum(largest, np.abs(np.nan_to_num(stack)).max(axis=-1, initial=0.0), out=largest)

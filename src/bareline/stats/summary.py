@@ -33,7 +33,8 @@ class SampleSummary:
     - `level`: confidence level that the interval achieves, at least the requested level; NaN when n
       < 6.
     - `p5`, `p95`: percentiles of the launches, interpolated linearly; NaN when n is 0.
-    - `iqr_over_median`: interquartile range divided by |median|; NaN when only the median is 0.
+    - `iqr_over_median`: interquartile range divided by |median|; NaN if the median is 0 but
+      the range is not.
     - `outliers`: number of launches beyond 1.5 interquartile ranges from the quartiles; they are
       not removed.
     """
@@ -88,7 +89,7 @@ def summarize(values: ArrayLike, *, confidence: float = 0.95) -> SampleSummary:
 def relative_half_width(values: ArrayLike, *, confidence: float = 0.95) -> FloatArray:
     """Return half the width of the median's interval, divided by |median|.
 
-    NaN when n < 6 or only the median is 0.
+    0 if the half width is 0; NaN if n < 6, or if the median is 0 but the half width is not.
     """
     stack = as_launch_array(values)
     rows = np.sort(as_rows(stack), axis=-1)

@@ -1,1 +1,1 @@
-"""Studies: the measures to make, and the plan of trials that follows from them."""
+"""Studies: the cases to measure, and the plan of trials that follows from them."""

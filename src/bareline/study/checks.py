@@ -20,7 +20,7 @@ def check_programs(names: Iterable[str]) -> None:
 
 
 def check_published(exhibits: Sequence[Exhibit]) -> None:
-    """Raise PublicationError if an exhibit names a figure that is in no publication."""
+    """Raise PublicationError if an ``[[exhibit]]`` names a figure that is in no publication."""
     references: list[str] = []
     for exhibit in exhibits:
         references += exhibit.published
@@ -58,7 +58,7 @@ def _check_role(name: str, role: Role) -> None:
 
 
 def _check_roles_of(measure: Measure, roles: Mapping[str, Role], *, where: str) -> None:
-    """Raise StudyError for a measure with unknown roles, or with roles and platforms together."""
+    """Raise StudyError for a ``[[measure]]`` with unknown roles, or with roles and platforms."""
     if measure.roles is None:
         return
     if measure.platforms is not None:

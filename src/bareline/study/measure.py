@@ -78,12 +78,12 @@ class StudyScale(_Table):
 
 
 class MeasureScale(_Table):
-    """The ``scale.NAME`` of a measure: its values at this scale.
+    """The ``scale.NAME`` of a ``[[measure]]``: its values at this scale.
 
     - `params`, `sweep`, `per_rank`: parameters that are added or replaced. A value in one of these
       replaces the value of the same name in the other two.
     - `ranks`, `ranks_per_node`, `threads`, `nodes`, `roles`, `timeout_s`: as in ``[[measure]]``.
-    - `skip`: leave the measure out.
+    - `skip`: leave the ``[[measure]]`` out.
     """
 
     params: dict[str, Scalar] = {}
@@ -98,7 +98,7 @@ class MeasureScale(_Table):
     skip: bool = False
 
     def over(self, measure: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of a measure by key, with the changes of this scale."""
+        """Return the values of a ``[[measure]]`` by key, with the changes of this scale."""
         replaced = {*self.params, *self.sweep, *self.per_rank}
         values = {**measure, **self._keys()}
         for table in _PARAMETERS:
@@ -110,7 +110,7 @@ class MeasureScale(_Table):
         return values
 
     def changes(self, measure: Mapping[str, Any]) -> list[str]:
-        """Describe how the scale changes a measure's values: ``n 512 instead of 4096``."""
+        """Describe how the scale changes a ``[[measure]]``, such as ``n 512 instead of 4096``."""
         if self.skip:
             return ["left out"]
         before = {**measure}
@@ -128,7 +128,7 @@ class MeasureScale(_Table):
         return lines
 
     def _keys(self) -> dict[str, Any]:
-        """Return the keys of a measure that the scale replaces, without its parameters."""
+        """Return the keys of a ``[[measure]]`` that the scale replaces, without its parameters."""
         return self.model_dump(exclude_none=True, exclude={*_PARAMETERS, "skip"})
 
 
@@ -150,7 +150,7 @@ def _trace_bytes(given: object) -> object:
 
 
 class Profiling(_Table):
-    """How a measure is profiled.
+    """How the launches of a ``[[measure]]`` are profiled.
 
     - `trace`: the largest size of the trace of a launch, such as "128MB".
     - `once`: profile one additional launch of each case, and none of the compared launches.
@@ -202,22 +202,22 @@ class Measure(PinningKeys, _Table):
     scale: dict[str, MeasureScale] = {}
 
     def asks(self, platform: str) -> bool:
-        """Whether the measure is made on the platform of this name."""
+        """Whether the ``[[measure]]`` is for the platform of this name."""
         return self.platforms is None or platform in self.platforms
 
     @property
     def listed_for(self) -> list[str]:
-        """The platforms on which no other measure may list the same cases; [""] for all.
+        """The platforms on which no other ``[[measure]]`` may list the same cases; [""] for all.
 
-        The result is empty if the ranks or nodes follow the platforms: such a sweep may have cases
-        that other measures list.
+        The result is empty if the ranks or nodes follow the platforms, because such a sweep may
+        have cases of another ``[[measure]]``.
         """
         if self.shapes().follows_platforms:
             return []
         return self.platforms or [""]
 
     def values_at(self, scale: str) -> dict[str, Any] | None:
-        """Return the values of the measure at a scale, by key; None if the scale omits it."""
+        """Return the values of the ``[[measure]]`` at a scale, by key; None if it is skipped."""
         values = {**dict(self), "scale": {}}
         change = self.scale.get(scale)
         if change is None:
@@ -225,7 +225,7 @@ class Measure(PinningKeys, _Table):
         return None if change.skip else change.over(values)
 
     def changes_at(self, scale: str) -> list[str]:
-        """Describe each change of the measure at a scale, with the probe in front."""
+        """Describe each change of the ``[[measure]]`` at a scale, with the probe in front."""
         change = self.scale.get(scale)
         if change is None:
             return []
@@ -234,7 +234,7 @@ class Measure(PinningKeys, _Table):
         return [f"{self.probe}{nodes}: {text}" for text in change.changes(dict(self))]
 
     def shapes(self, where: str = "", ends: int | None = None) -> Sweep:
-        """Return the ranks and nodes of the measure; see `Sweep`."""
+        """Return the ranks and nodes of the ``[[measure]]``; see `Sweep`."""
         return Sweep(
             ranks=self.ranks,
             nodes=self.nodes,

@@ -18,9 +18,9 @@ _RANGE = ("min_bytes", "max_bytes", "between")
 class SizedStudy:
     """A study whose sweeps over message sizes have new sizes.
 
-    - `probes`: the probes of the measures with new sizes.
-    - `out_of_range`: the probes of the measures whose own range contains no new size.
-    - `exhibits`: the titles of exhibits that are drawn at a size which is no longer measured.
+    - `probes`: the probes of each ``[[measure]]`` with new sizes.
+    - `out_of_range`: the probes of each ``[[measure]]`` whose own range contains no new size.
+    - `exhibits`: the titles of figures and tables that need a size which is no longer measured.
     """
 
     study: Study
@@ -42,8 +42,8 @@ class SizedStudy:
 def with_message_sizes(study: Study, sizes: Sequence[int]) -> SizedStudy:
     """Return a study with these message sizes, ascending, in every sweep over sizes.
 
-    A measure keeps its own `min_bytes` and `max_bytes`, which its memory or its time may need. If
-    no new size is between these two limits, the measure keeps its present sizes.
+    A ``[[measure]]`` keeps its own `min_bytes` and `max_bytes`, which its memory or its time may
+    need. If no new size is between these two limits, it keeps its present sizes.
     """
     measures: list[Measure] = []
     probes: list[str] = []
@@ -68,7 +68,7 @@ def with_message_sizes(study: Study, sizes: Sequence[int]) -> SizedStudy:
 
 
 def _lists_sizes(study: Study, measure: Measure) -> bool:
-    """Whether a probe takes a list of sizes, and its measure does not sweep the sizes itself."""
+    """Whether a probe takes a list of sizes, and its ``[[measure]]`` does not vary the sizes."""
     names = {field.name for field in fields(study.find_probe(measure.probe).params)}
     varied = {*measure.sweep, *measure.per_rank}
     return LISTED in names and varied.isdisjoint((LISTED, *_RANGE))

@@ -50,7 +50,7 @@ class Choice:
 def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
     """Return the measured cases of each platform, and the omitted cases with the reason.
 
-    Raises StudyError: a case appears twice, or a measure is impossible for its probe.
+    Raises StudyError: a case appears twice, or a ``[[measure]]`` is impossible for its probe.
     """
     numbers: dict[Case, int] = {}
     cells: dict[Cell, PlanCell] = {}
@@ -77,14 +77,14 @@ def _nowhere_else(
     numbers: Mapping[Case, int],
     cells: Mapping[Cell, PlanCell],
 ) -> Iterator[LeftOut]:
-    """Yield the cases that are left out on a platform, unless another measure has the same case."""
+    """Yield the cases left out on a platform, unless another ``[[measure]]`` has them there."""
     for (number, case), omitted in left_out.items():
         if Cell(number, numbers.get(case, -1)) not in cells:
             yield omitted
 
 
 class _Request:
-    """A case of a measure, before its platforms are known."""
+    """A case of a ``[[measure]]``, before its platforms are known."""
 
     def __init__(self, study: Study, measure: Measure, case: Case) -> None:
         self._study = study

@@ -1,4 +1,4 @@
-"""Studies: their measures and exhibits, read from a TOML file and checked."""
+"""Studies: their ``[[measure]]`` and ``[[exhibit]]`` tables, read from a TOML file and checked."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ class Study(StudyKeys):
     _defaults: ProbeDefaults | None = PrivateAttr(default=None)
 
     def cases(self, platforms: Sequence[PlatformSpec] = ()) -> Iterator[tuple[Measure, Case]]:
-        """Yield every case with its measure.
+        """Yield every case with its ``[[measure]]``.
 
         A parameter that is given with its default value is equal to an omitted parameter.
 
         - `platforms`: the platforms of the run, by which a sweep such as ``ranks = "powers"`` is
           expanded; without them the sweep is its smallest case. Such a sweep may contain a case
-          that another measure also lists.
+          that another ``[[measure]]`` also lists.
 
-        Raises StudyError: a case appears twice, or a measure is impossible for its probe.
+        Raises StudyError: a case appears twice, or a ``[[measure]]`` is impossible for its probe.
         """
         listed: set[tuple[Case, str]] = set()
         first_of: dict[Case, Case] = {}
@@ -101,13 +101,13 @@ class Study(StudyKeys):
         return probe.command(params, layout or Layout(1, case.ranks))
 
     def trace_bytes(self, case: Case) -> int:
-        """Return the size limit in bytes of a profiled case's trace, from its probe's measures."""
+        """Return the size limit in bytes of a case's trace: the largest limit of its probe."""
         of_probe = [measure for measure in self.measures if measure.probe == case.probe]
         limits = [measure.trace_bytes for measure in of_probe if measure.profile]
         return max(limits, default=TRACE_BYTES)
 
     def asking_also(self, platform: str, names: Sequence[str]) -> Study:
-        """Return the study in which the platforms `names` also make the measures of `platform`."""
+        """Return the study in which the platforms `names` also run all cases of `platform`."""
         measures = []
         for measure in self.measures:
             if measure.platforms is not None and platform in measure.platforms:
@@ -346,7 +346,7 @@ def _study_errors(where: str) -> Iterator[None]:
 
 
 def _on_platforms(measure: Measure, cast: Cast) -> Measure:
-    """Return a measure with roles as a measure on the platforms that took these roles."""
+    """Return a ``[[measure]]`` with the platforms that took its roles, instead of the roles."""
     if measure.roles is None:
         return measure
     played = [cast.roles[name] for name in measure.roles if name in cast.roles]

@@ -52,10 +52,10 @@ Shape = tuple[int, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """The ranks and nodes of a measure; see `bareline.study.measure.Measure`.
+    """The ranks and nodes of a ``[[measure]]``; see `bareline.study.measure.Measure`.
 
     - `ends`: the number of nodes between which the probe measures, with one rank on each node
-      unless the measure has more ranks. None if the layout determines the number of nodes.
+      unless the ``[[measure]]`` has more ranks. None if the layout determines the number of nodes.
     """
 
     ranks: int | Sequence[int] | str | None

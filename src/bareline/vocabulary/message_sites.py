@@ -250,7 +250,7 @@ class _Reader(ast.NodeVisitor):
     def _forms(self, nodes: Sequence[ast.expr], whole: ast.expr, seen: frozenset[str]) -> str:
         """Join the alternative texts of a message, for example of the branches of a condition.
 
-        Texts without words are left out. If no text is left, return one placeholder.
+        Texts that are only placeholders are left out. If no text is left, return one placeholder.
         """
         forms = dict.fromkeys(self._text(node, seen) for node in nodes)
         worded = [form for form in forms if has_words(form)]

@@ -286,7 +286,7 @@ class JudgedComparison:
 
     @cached_property
     def explanations(self) -> list[Explanation]:
-        """The explanation of each certain loss, with the part of the loss that it explains."""
+        """The explanation of the worst loss of each finding, with the part that it explains."""
         splits = Splits(self.records, self.cells, self.baseline)
         replayed = replayed_losses(self.records, self.baseline)
         return explain(self.findings, self.records.facts, self.baseline, splits, replayed)

@@ -63,7 +63,7 @@ class AnswerScope:
 
     @property
     def means(self) -> list[Finding]:
-        """The findings in the study's question that differ only in the mean of their points."""
+        """The findings in the study's question where only the points' mean differs for certain."""
         named = {(cell.platform, cell.place) for cell in self.cells}
         means = []
         for finding in self.findings:

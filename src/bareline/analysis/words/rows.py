@@ -153,7 +153,7 @@ class TermRow(TypedDict):
 
 
 class CauseRow(TypedDict):
-    """The worst certain loss of a finding as a sum.
+    """The worst loss of a finding, as the sum of an explained part and a rest.
 
     - `extra`: the extra time as a share of the baseline's time; it is the sum of `explained` and
       `left`.

@@ -15,9 +15,8 @@ curves.
 - A collective ends on all ranks when its measured time has passed after the last rank has come. In
   a broadcast all ranks wait only for the root, and in a reduction only the root waits.
 
-Polls without a result are left out: they are waiting time, which the replay computes itself. The
-steps of the replay are compiled code (native/replay), which gets the costs of all calls from this
-module.
+Polls without a result are left out: they are waiting time, which the replay computes itself. C code
+(native/replay) runs the calls; this module gives it the costs of all calls.
 """
 
 from __future__ import annotations
@@ -124,7 +123,7 @@ _NO_MEMORY = 2
 
 
 class _Kind(IntEnum):
-    """The kinds of calls for the compiled steps, with the numbers in native/replay/replay.h."""
+    """The kinds of calls in a replay; the C code (native/replay/replay.h) has the same numbers."""
 
     MESSAGES = 0
     WAIT = 1
@@ -181,7 +180,7 @@ def replay(trace: Trace, costs: Costs) -> Replayed:
     """Return the times of a replay of a trace. Other Python threads can run during the replay.
 
     Raises AnalysisError: the trace lacks ranks, or ranks wait for each other forever.
-    Raises ToolMissing, BuildError: the compiled steps are missing and cannot be built.
+    Raises ToolMissing, BuildError: the C code of the replay is not built and cannot be built.
     """
     if len(trace.streams) != trace.ranks:
         raise AnalysisError(
@@ -210,7 +209,7 @@ def _numbers() -> dict[object, int]:
 
 @dataclass(frozen=True, slots=True)
 class _StreamArrays:
-    """The arrays of a rank for the compiled steps, which fill `taken_s` and read the rest.
+    """The arrays of a rank for the C code of the replay, which only writes `taken_s`.
 
     - `numbers`: the number of the shape of each call.
     - `compute_s`, `spent_s`: the times before and in each call; both have the same stride.
@@ -240,9 +239,9 @@ class _StreamArrays:
 
 
 class _Tables:
-    """The tables of the compiled steps.
+    """The tables that the C code of the replay reads and writes.
 
-    The object owns their arrays, so it must live until the steps have ended.
+    The object owns the arrays, so it must exist until the C code has ended.
     """
 
     def __init__(self, streams: Sequence[CallStream], costs: Costs) -> None:

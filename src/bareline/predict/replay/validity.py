@@ -47,7 +47,7 @@ def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
 def check_ladders(profile: Profile, *ladders: PlatformCurves) -> None:
     """Refuse ladders (measured curves) that lack a needed curve or have an unusable one.
 
-    Raises LadderGaps: a curve is missing or unusable; the error has the measures to add.
+    Raises LadderGaps: a curve is missing or unusable; the error has each ``[[measure]]`` to add.
     """
     for ladder in ladders:
         refuse_gaps(ladder.platform, ladder.gaps(ladder.needs(profile)))

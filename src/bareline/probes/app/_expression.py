@@ -73,7 +73,7 @@ def _names(tree: ast.AST, text: str, depth: int = 0) -> set[str]:
             return set()
         case ast.Call(func=ast.Name(id=name), args=parts, keywords=[]) if name in _FUNCTIONS:
             if not parts:
-                raise ValueError(f"'{text[:80]}' calls {name} without a value")
+                raise ValueError(f"'{text[:80]}' uses the function {name} without a value")
             if name == "abs" and len(parts) > 1:
                 raise ValueError(
                     f"'{text[:80]}' calls abs with {len(parts)} values, but abs takes one"

@@ -35,9 +35,9 @@ class OceanParams(MiniAppParams):
     - `problem_class`: size of the problem: S, W, A, B or C, each several times as large as the
       previous one.
     - `variant`: the messages in each iteration of the solver for surface pressure. "2011": three
-      sums of 8 bytes and two exchanges, as in MITgcm until 2015. "tiles": three sums of 8 bytes
-      times the number of ranks, and two exchanges, as in MITgcm since 2015. "saving": two sums and
-      one exchange, fewer than in MITgcm.
+      sums of 8 bytes and two exchanges, as in MITgcm until 2015. "tiles": three sums, each
+      of 8 bytes per rank of the job, and two exchanges, as in MITgcm since 2015. "saving": two sums
+      and one exchange, fewer than in MITgcm.
     """
 
     variant: Literal["2011", "tiles", "saving"] = _OCEAN_VARIANT

@@ -281,7 +281,7 @@ class ProgramProbe(Probe[Any]):
         if program.complete and not re.search(program.complete, text, re.MULTILINE):
             raise ParseError(
                 f"{source or 'the output'} is truncated, or the program did not finish:"
-                " nothing matches the key complete"
+                " nothing in it matches the pattern of the key `complete`"
             )
         figures = {name: quantity.read(name, output) for name, quantity in program.metrics.items()}
         others = {name: quantity.read(name, output) for name, quantity in program.values.items()}

@@ -140,8 +140,8 @@ class Disturbance:
     """A periodic disturbance in a series.
 
     - `frequency_hz`: frequency of the disturbance; 0 if the series is constant.
-    - `share`: part of the series' variance that the disturbance explains, from 0 to 1. In pure
-      random noise, the strongest comb has a few percent.
+    - `share`: part of the series' variance that the disturbance explains, from 0 to 1. Even in pure
+      random noise, the strongest frequency and its harmonics explain a few percent.
     - `spectrum`: for each band, its upper end in Hz and its part of the variance.
     """
 
@@ -181,7 +181,8 @@ def find_period(series: Sequence[float], step_s: float) -> Disturbance:
 def _combs(power: Any) -> tuple[Any, Any]:
     """Return the fundamental of each comb, and the part of the variance that the comb explains.
 
-    A fundamental is given as its position among the lines of the spectrum.
+    A comb is a fundamental with its harmonics. A fundamental is a position among the lines of the
+    spectrum.
     """
     import numpy as np
 

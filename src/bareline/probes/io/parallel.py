@@ -205,8 +205,8 @@ class Parallel(Probe[ParallelParams]):
         is_part = params.duration_s > 0 and 0 < each_bytes < params.rank_bytes
         if not (is_all or is_part) or each_bytes % params.transfer_bytes:
             raise ParseError(
-                f"{ranks} ranks wrote {written_bytes:g} B, which is not the requested "
-                "amount for each rank"
+                f"{ranks} ranks together wrote {written_bytes:g} B, which contradicts the "
+                "parameters `rank_bytes` and `transfer_bytes`"
             )
         if point.number("read_bytes") != written_bytes:
             raise ParseError("the data read are not the data written")

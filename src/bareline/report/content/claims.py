@@ -203,7 +203,7 @@ class _Judge:
         return self._row(words, part, _first_measured(tried))
 
     def _with_results(self, ratio: PublishedRatio, row: ClaimRow) -> ClaimRow:
-        """Return the row with the ids of its published results and the sources of all printings."""
+        """Return the row with the ids and sources of all published results that print the ratio."""
         again = again_printed(self._study, ratio)
         places = [f"{self._study.part(result.part).label} ({result.words})" for result in again]
         source = row.source

@@ -50,9 +50,9 @@ class Document:
     """The content of a report: a comparison, and the facts that accompany its figures.
 
     `platforms` are in the order of display, and each fact has one value per platform in the same
-    order. If `exhibits` is empty, the default figures are drawn. If the study has a title, it is
-    the title of the document, and `about` describes the comparison. Otherwise the title describes
-    the comparison, and `about` is the name of the study.
+    order. If `exhibits` (the study's figures and tables) is empty, the default figures are drawn.
+    If the study has a title, it is the title of the document, and `about` describes the comparison.
+    Otherwise the title describes the comparison, and `about` is the name of the study.
     """
 
     comparison: Comparison

@@ -30,7 +30,7 @@ _Row = dict[str, Any]
 def missing_blocks(document: Document, empty: Sequence[ExhibitSpec]) -> list[Block]:
     """Return blocks with the reasons why numbers are incomplete.
 
-    - `empty`: the exhibits for which the run has no data.
+    - `empty`: the figures and tables for which the run has no data.
     """
     undrawn = [_exhibit_words(spec) for spec in empty]
     undrawn += [*_unknown_publications(document), *document.undrawn]
@@ -52,7 +52,7 @@ def missing_blocks(document: Document, empty: Sequence[ExhibitSpec]) -> list[Blo
 
 
 def _exhibit_words(spec: ExhibitSpec) -> str:
-    """Name an exhibit by its title, or by its kind and subject."""
+    """Name a figure or table of the study by its title, or by its kind and subject."""
     if spec.title:
         return spec.title
     subject = joined(spec.probe, spec.metric, by=" ")

@@ -22,7 +22,7 @@ class PrintedValue:
     """An absolute value that a publication prints.
 
     - `gain`: how many times better the value is than another value, if that is printed; else "".
-    - `part`: the table or figure that prints the value, as exhibits name it.
+    - `part`: the table or figure that prints the value, e.g. ``nebula:table-4``.
     """
 
     value: float

@@ -112,7 +112,7 @@ class PublishedPoint:
         return [(float(value), float(value)) for value in values if _is_whole(value)]
 
     def repeats(self, other: PublishedPoint) -> bool:
-        """Whether `other` is another printing of the same number, e.g. as a loss in percent."""
+        """Whether `other` is the same number in another form, e.g. as a loss in percent."""
         if self._subject != other._subject:
             return False
         if self.low != self.high or other.low != other.high:
@@ -332,7 +332,7 @@ def points_for(
 
 
 def points_of(points: Sequence[PublishedPoint], cell: Row) -> list[PublishedPoint]:
-    """Return the published ratios that apply to a cell, without repeated printings.
+    """Return the published ratios that apply to a cell, each once even if it is printed repeatedly.
 
     If ratios are printed for the cell's ranks or layout, only these are returned. Otherwise the
     ratios that name no ranks are returned or, if every ratio names ranks, all ratios. A case that

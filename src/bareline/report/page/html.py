@@ -59,7 +59,7 @@ def render_page(document: Document, address: str = "") -> str:
 
 
 def _profile_figures(parts: Sequence[Section]) -> Iterator[Figure]:
-    """Yield the table of profiles, the only figure that no exhibit makes."""
+    """Yield the table of profiles, which is in a section and not in the list of figures."""
     for part in parts:
         for block in part.blocks:
             if isinstance(block, Figure) and block.id == "profiles":

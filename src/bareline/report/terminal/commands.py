@@ -15,7 +15,7 @@ from bareline.vocabulary.units import listing
 
 
 def command_blocks(rows: Sequence[CommandRow], margin: float) -> Iterator[Block]:
-    """Yield the answer, which has a sentence for each command after the first, and a table."""
+    """Yield the answer (a sentence for each command after the first), a table, and the caveats."""
     base, *others = rows
     yield Prose(tuple(answer_of(row, base, margin) for row in others), "headline")
     yield _table(rows).table(whole=True)

@@ -270,8 +270,8 @@ class Rule:
     - `find`: the function that judges whether the cause explains a loss. It is called if every fact
       in `needs` is known. For an entry of the form ``one or another``, one of the two facts is
       enough.
-    - `probes`: probes that measure the effect of the cause. One of them is enough; empty for most
-      causes.
+    - `probes`: probes that measure the effect of the cause; empty for most causes. It is enough if
+      the run contains one of them.
     - `both`: the facts of both platforms are needed, not only of the slower platform.
     - `between`: the cause explains only losses between nodes.
     """

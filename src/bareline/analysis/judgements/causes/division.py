@@ -188,9 +188,9 @@ def _remainder(cause: Cause, whole: Share, parts: Mapping[str, Share]) -> Share:
 
 
 def within_product(factor: Share, whole: Share) -> float:
-    """Return the largest share that a factor may have of a product.
+    """Return the largest part of a product's extra time that a factor may cause.
 
-    This is the time saved if the whole product is divided by the factor.
+    This is the time that the product saves without the factor, divided by the baseline's time.
     """
     without_factor = 1 / (1 + factor.hi)
     return (1 + whole.hi) * (1 - without_factor)

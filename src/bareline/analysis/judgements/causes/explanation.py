@@ -32,7 +32,7 @@ def _largest_first(cause: Cause) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The worst certain loss of a finding, explained as a sum of terms with their causes.
+    """The worst loss of a finding, explained as a sum of terms and an unexplained rest.
 
     - `terms`: the parts of the extra time.
     - `missing`: terms that no benchmark of the layer below measured.
@@ -56,12 +56,12 @@ class Explanation:
 
     @property
     def sized(self) -> tuple[Cause, ...]:
-        """The causes in `standing` whose cost is known."""
+        """The causes that no measurement contradicts, and whose share is known."""
         return tuple(cause for cause in self.standing if cause.sized)
 
     @property
     def differing(self) -> tuple[Cause, ...]:
-        """The causes in `standing` whose cost is unknown."""
+        """The causes that no measurement contradicts, but whose share is unknown."""
         return tuple(cause for cause in self.standing if not cause.sized)
 
     @property

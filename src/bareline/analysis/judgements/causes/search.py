@@ -1,4 +1,4 @@
-"""Find the causes of every certain loss.
+"""Find the causes of every loss of time (verdict "slower").
 
 bareline's own rules are tuples in the modules of this package. A plug-in installs a `Rule` under
 the entry-point group ``bareline.causes``.
@@ -51,7 +51,7 @@ def explain(
     splits: Splits | None = None,
     replayed: ReplayedLosses | None = None,
 ) -> list[Explanation]:
-    """Explain every finding with a certain loss.
+    """Explain the worst loss of time of every finding.
 
     - `splits`: the division of programs' time into computing and communicating.
     - `replayed`: the terms into which replays of traces divide the losses of programs.
@@ -78,7 +78,7 @@ def explain(
 
 
 def _worst_loss(finding: Finding) -> Row | None:
-    """Return the worst certain loss of time; None if the loss consists of lost launches only."""
+    """Return the worst loss of time (verdict "slower"); None if only lost launches show a loss."""
     for point in finding.of(Verdict.SLOWER):
         if point.ratio is not None and not (point.lost and point.lost.by_loss):
             return point

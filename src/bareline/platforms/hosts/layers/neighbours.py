@@ -264,7 +264,7 @@ class _Load:
             if readable:
                 words = os.read(popen.stdout.fileno(), 4096).split()
         if len(words) != 2:
-            raise self._failure(f"the load of {self._name} did not answer")
+            raise self._failure(f"the load program of {self._name} did not answer")
         return _Reading(time.monotonic(), int(words[0]), int(words[1]))
 
     def wait_working(self) -> None:
@@ -272,7 +272,7 @@ class _Load:
         enough = _READY_TICKS_ARITHMETIC if self._least else _READY_TICKS
         while (now := self.read()).ticks < enough:
             if now.processes == 0 or time.monotonic() > deadline:
-                raise self._failure(f"the load of {self._name} did not start its work")
+                raise self._failure(f"the load program of {self._name} did not start its work")
             time.sleep(_POLL_S)
         self._began = now
 
@@ -281,18 +281,18 @@ class _Load:
         while True:
             now = self.read()
             if now.processes < self._began.processes:
-                raise self._failure(f"the load of {self._name} ended during the trial")
+                raise self._failure(f"the load program of {self._name} ended during the trial")
             if now.ticks > self._began.ticks:
                 break
             if time.monotonic() > deadline:
-                raise self._failure(f"the load of {self._name} was idle during the trial")
+                raise self._failure(f"the load program of {self._name} was idle during the trial")
             time.sleep(_POLL_S)
         share = self.share_since(self._began, now)
         least = self._least
         if share < least:
             raise self._failure(
-                f"the load of {self._name} had only {share:.1%} of a processor during the"
-                f" trial, less than {least:.1%}"
+                f"the load program of {self._name} got only {share:.1%} of a processor's time"
+                f" during the trial instead of at least {least:.1%}"
             )
 
     def share_since(self, before: _Reading, now: _Reading | None = None) -> float:

@@ -192,14 +192,14 @@ def build_there(nodes: Nodes) -> NativeBuild:
         raise ToolMissing(
             f"{nodes.mpi.title} is installed without its compiler wrapper mpicc",
             where=where,
-            hint="install its development files there, or name their modules as `software`",
+            hint="install its development files there, or set `software` to their modules",
         )
     answers = _ask(nodes, "build", _pack_sources())
     for tool in answers.get("missing", ()):
         raise ToolMissing(
             f"'{tool}', which builds the native programs, is not installed on the node",
             where=where,
-            hint=f"{install_hint(tool)}, or name the module that brings it as `software`",
+            hint=f"{install_hint(tool)}, or set `software` to the module that provides it",
         )
     for reason in answers.get("failed", ()):
         raise BuildError(f"the native programs cannot be built: {reason}", where=where)

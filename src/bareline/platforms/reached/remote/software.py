@@ -93,5 +93,5 @@ def find_remote_mpi(nodes: Nodes, choice: str) -> MpiInstallation:
     raise ToolMissing(
         f"the PATH of the node contains no {library}",
         where=where,
-        hint="name its mpirun as `mpi`, or its module as `software`",
+        hint="set `mpi` to the path of its mpirun, or `software` to its module",
     )
