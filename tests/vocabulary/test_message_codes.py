@@ -160,6 +160,16 @@ def test_source_that_changed_or_is_gone_gives_no_code(tmp_path):
         assert code_of(caught.value) is None
 
 
+def test_a_source_that_could_not_be_read_once_is_read_for_the_next_error(monkeypatch):
+    """As while a process works for another user, who may not read bareline's files."""
+    with pytest.raises(PlatformError) as caught:
+        commands.run_checked("false")
+    with monkeypatch.context() as patched:
+        patched.setattr(message_codes.linecache, "getlines", lambda file: [])
+        assert code_of(caught.value) is None
+    assert code_of(caught.value) == "BL-PLATFORMS-172"
+
+
 def test_errors_can_be_copied_to_another_process():
     error = pickle.loads(pickle.dumps(StudyError("x y", where="f", hint="do")))
     assert str(error) == "f: x y; do"

@@ -172,11 +172,20 @@ def read_messages(file: Path) -> Iterator[Message]:
             yield Message(code, row["by"], row["text"], row.get("next", ""), row["place"])
 
 
-@lru_cache(maxsize=64)
 def _sites(file: str, classes: frozenset[str]) -> Mapping[Span, Site]:
-    """Return the sites (places that make a message) of a source file, by their positions."""
+    """Return the sites (places that make a message) of a source file, by their positions.
+
+    The result is empty if the file cannot be read now; it may be readable for the next error.
+    """
+    lines = linecache.getlines(file)
+    return _sites_of("".join(lines), classes)
+
+
+@lru_cache(maxsize=64)
+def _sites_of(source: str, classes: frozenset[str]) -> Mapping[Span, Site]:
+    """Return the sites of a source text, by their positions."""
     try:
-        tree = ast.parse("".join(linecache.getlines(file)))
+        tree = ast.parse(source)
     except (SyntaxError, ValueError):  # the file changed since it was imported
         return {}
     sites: dict[Span, Site] = {}
