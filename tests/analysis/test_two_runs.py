@@ -46,7 +46,7 @@ def test_twenty_cases_ten_times_slower_are_certain_from_six_launches(two_runs):
     assert len(headline(comparison)) == 20
     assert set(headline(comparison)) == {"certain"}
     assert (
-        "swaps the platforms' names in 6 pairs of launches (all 64 ways; "
+        "swaps the platforms' names in 6 pairs of launches, in all 64 ways, "
         in comparison.glance.promise
     )
 

@@ -132,8 +132,8 @@ def test_the_first_sentence_is_never_what_an_emulated_processor_does(comparison)
 def test_the_promise_counts_what_was_done(comparison):
     text = comparison.glance.promise
     # Peak, memory latency and ping-pong on net; the ping-pong alone on vm.
-    assert "; 4 points and means)" in text
-    assert "names in 10 blocks (all 1024 ways; " in text
+    assert " 4 points and means." in text
+    assert "names in 10 blocks, in all 1024 ways, " in text
     assert f"{comparison.table['p_adjusted'].count()} points)" in text
 
 

@@ -148,7 +148,7 @@ class PredictOptions:
         option(
             "--calibrate",
             "RUN",
-            "Compare computing by this run of the program on one rank on both platforms.",
+            "Run of the program with one rank on both platforms, for the ratio of computing.",
             parser=run_path,
         ),
     ] = None
@@ -213,7 +213,7 @@ class PredictOptions:
         option(
             "--max-queued",
             "SHARE",
-            "With --validate: leave out launches that waited longer for a core, as a share.",
+            "With --validate: leave out launches that waited longer for cores than this share.",
             min=0,
             max=1,
         ),

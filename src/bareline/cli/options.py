@@ -243,7 +243,8 @@ class RunOptions:
         bool, flag("--anyway", "Run even if fewer than two roles of the study can be measured.")
     ] = False
     yes: Annotated[
-        bool, flag("--yes", "Repeat a paper even if less than a third of its claims can be judged.")
+        bool,
+        flag("--yes", "Run even if less than a third of a repeated paper's claims can be judged."),
     ] = False
     max_core_hours: MaxCoreHoursOption = None
     not_between: NotBetweenOption = None

@@ -93,7 +93,7 @@ class Slice:
         return 0 < place < layout.SLICE_BYTES and place not in read_places
 
     def _chunks(self, sheet: Record, read_places: set[int]) -> Iterator[Records]:
-        """Yield the rows in use of each chunk of a sheet."""
+        """Yield, for each chunk of a sheet, its rows that are in use."""
         left = int(sheet["rows"])
         for place in map(int, sheet["chunk_at"]):
             count = min(layout.CHUNK_ROWS, left)

@@ -205,7 +205,9 @@ class Result(Printed, _Placed):
         if (self.kind == "factor") != (self.relation is not None):
             raise ValueError("the key 'relation' is for kind = \"factor\", which needs it")
         if (self.kind == "absolute") != (self.baseline is None):
-            raise ValueError("each kind needs 'baseline', but \"absolute\" may not have it")
+            raise ValueError(
+                "'baseline' is required, except for kind = \"absolute\": remove it there"
+            )
         return self
 
     @property

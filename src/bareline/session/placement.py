@@ -93,8 +93,8 @@ def look(
             f"the programs are built with {seen.built_with}, and the launcher of {flavour} starts "
             f"them as {seen.jobs} jobs instead of {layout.ranks} ranks",
             hint=(
-                "set `mpi` of the platform to one of these two libraries; `bareline build --on`"
-                " builds the programs for it"
+                f"set `mpi` of the platform to {seen.built_with} or {flavour}; `bareline build "
+                "--on` builds the programs for this library"
             ),
         )
     return shown(seen, layout, facts)

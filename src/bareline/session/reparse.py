@@ -35,7 +35,10 @@ _Declaration = Mapping[str, Any]
 #: Keys of a program that define how its outputs are read, and keys that only describe it.
 _READING = ("metrics", "values", "complete", "verify")
 _WORDS = ("title", "summary", "source")
-_HINT = "only metrics, values, complete and verify may differ; else measure into a new folder"
+_HINT = (
+    "only the keys `metrics`, `values`, `complete` and `verify` may differ; for other changes "
+    "measure into a new folder"
+)
 
 
 @dataclass(frozen=True, slots=True)

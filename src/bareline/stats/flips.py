@@ -271,7 +271,7 @@ class _Statistic:
 
 
 def _at_most(flips: FloatArray, most: int) -> FloatArray:
-    """Return at most `most` flips, in a fixed random choice, with the observed signs first."""
+    """Return at most `most` flips: the observed signs first, then a random choice (fixed seed)."""
     count = flips.shape[-1]
     if count <= most:
         return flips

@@ -87,7 +87,7 @@ def stretch_of(series: int, row: FloatArray) -> Stretch:
 
 
 class OrderTest:
-    """The test of stretches of series by random orders.
+    """Test whether consecutive runs (a stretch) of a series differ from it, by random orders.
 
     - `logs`: shape (series, runs); NaN if a run lacks a series.
     - `zone`: logarithm of the margin.

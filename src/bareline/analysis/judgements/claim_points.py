@@ -20,8 +20,8 @@ PlaceTest = Callable[[Place], bool]
 class JudgedPoints:
     """The points at which a program's loss is judged.
 
-    - `first`: the points at which a change begins; empty if the claim is about the loss itself.
-    - `last`: the points at which the change ends, or all points.
+    - `first`: for a claim about a change of the loss, where the change begins; else empty.
+    - `last`: where this change ends; for a claim about the loss itself, all its points.
     """
 
     first: Sequence[PlaceLoss]

@@ -175,7 +175,7 @@ class _Together:
 
     @property
     def weight(self) -> FloatCube:
-        """The factors of the test statistics of all points and means, one after the other."""
+        """The factor of each test statistic: of the points, and of the means, member by member."""
         weights = [member.weight for member in self.members]
         return np.concatenate(weights)
 

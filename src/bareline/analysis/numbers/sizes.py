@@ -55,7 +55,7 @@ CLASSES: tuple[SizeClass, ...] = (
 
 
 def classes(points: Sequence[str]) -> Iterator[tuple[SizeClass | None, list[int]]]:
-    """Yield each class of sizes with the numbers of its points; None for points without a size.
+    """Yield each class of sizes (None: points without a size) and the indices of its points.
 
     - `points`: the texts of points in the form of `format_point`; empty for a point without a
       value.

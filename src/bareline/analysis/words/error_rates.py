@@ -81,7 +81,7 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
     exchanged = judged.exchanged
     text = (
         f"With {percent(1 - stats.ALPHA)} confidence, all differences called certain are true "
-        f"at once{_tests(judged, pairs)}. "
+        f"at once{_tests(judged, pairs)} "
         f"At most {percent(stats.ALPHA)} of the likely differences are expected to be wrong "
         f"(false discovery rate over {rows} points). "
         f"An 'equal' is wrong with a probability of at most 2.5 %.{_looks(judged.looks)}"
@@ -104,13 +104,18 @@ def _promise(judged: GradedRows, pairs: Sequence[PlatformPair], rows: int) -> st
 
 
 def _tests(judged: GradedRows, pairs: Sequence[PlatformPair]) -> str:
-    """Describe the tests that "certain" covers together."""
+    """Describe the tests that "certain" covers together, and the unit that they exchange."""
     tested = f"{judged.tests} points and means"
     if not judged.exchanged:
-        return f" ({tested}; no permutation test is possible)"
-    swaps = _exchanges(judged.exchanged)
-    unit = f"{judged.exchanged} {_unit(pairs)}"
-    return f": a permutation test swaps the platforms' names in {unit} ({swaps}; {tested})"
+        return f" ({tested}; no permutation test is possible)."
+    unit = _unit(pairs)
+    text = (
+        f": a permutation test swaps the platforms' names in {judged.exchanged} {unit}, in "
+        f"{_exchanges(judged.exchanged)}, for {tested}."
+    )
+    if "boots" in unit:
+        return f"{text} A boot is one start of a platform, with all launches until its end."
+    return text
 
 
 def _separate(pairs: Sequence[PlatformPair]) -> str:

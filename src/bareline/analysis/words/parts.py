@@ -127,7 +127,7 @@ class Sentence:
 
     @property
     def about(self) -> Layer | None:
-        """The layer in the lead; None if the lead does not name a layer."""
+        """The layer that the first words (the lead) name; None if they name no layer."""
         if self.lead is None:
             return None
         for layer in Layer:

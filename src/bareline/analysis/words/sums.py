@@ -53,6 +53,9 @@ def _division(explanation: Explanation) -> str:
     parts += [_rest_part(explanation, term, brief=brief) for term in explanation.rests]
     if _exceeds_whole(explanation):
         text = _sufficient(explanation, parts, replayed=replayed)
+    elif explanation.timed and not parts:
+        left = _left(explanation)
+        text = f"{left[0].upper()}{left[1:]}"
     else:
         text = f"Of {_whole(explanation)}, "
         if replayed:
@@ -88,9 +91,14 @@ def _sufficient(explanation: Explanation, parts: Sequence[_DividedPart], *, repl
         whole += f", {REPLAY}"
     costs = [f"its cost is estimated as {first.amount}"]
     costs += [f"that of {part.noun} as {part.amount}" for part in further]
-    if _verb(explanation) == "may be" and not explanation.point.exact:
-        return f"{noun} may explain all of {whole}, or none: {listing(costs)}"
-    return f"{noun} can explain all of {whole}: {listing(costs)}; {_left(explanation)}"
+    verb = "can explain all"
+    if _verb(explanation) == "may be":
+        verb = "may explain all or none"
+    text = f"{noun} {verb} of {whole}: {listing(costs)}"
+    left = explanation.left
+    if explanation.point.exact or left.hi <= 0:
+        return f"{text}; {_left(explanation)}"
+    return text
 
 
 def _verb(explanation: Explanation) -> str:

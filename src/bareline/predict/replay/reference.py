@@ -125,7 +125,7 @@ class ReferenceRun:
 
 
 def left_out(stream: CallStream, left_s: float) -> tuple[float, npt.NDArray[np.float64]]:
-    """Return the shares of a rank's computing and calls that are outside of the clock.
+    """Return the shares of a rank's computing and calls that the program's own clock leaves out.
 
     The result has one share for computing, and one share for the calls of each shape. The clock is
     the application's own clock.

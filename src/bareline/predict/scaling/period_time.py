@@ -71,7 +71,7 @@ def shapes_of(trace: Trace) -> set[Shape]:
 
 
 def _blocks_all(shape: Shape) -> bool:
-    """Whether a call is a collective that returns only when the collective has ended."""
+    """Whether a call is a blocking collective."""
     return shape.kind == "collective" and not shape.posts
 
 

@@ -258,10 +258,10 @@ def _check_periods(ordered: Sequence[ProgramPeriod]) -> None:
     lengths = [period.calls for period in ordered]
     if len({period.calls * period.repeats for period in ordered}) == 1:
         raise AnalysisError(
-            f"a period of rank 0 has {', '.join(map(str, lengths))} calls on "
-            f"{', '.join(str(period.ranks) for period in ordered)} ranks: its number of steps "
-            "depends on the number of ranks (for example because the ranks take turns as the"
-            " root of a collective)",
+            f"the repeated part (period) of rank 0 has {', '.join(map(str, lengths))} calls on "
+            f"{', '.join(str(period.ranks) for period in ordered)} ranks: it contains more steps "
+            "of the program on more ranks (for example because the ranks take turns as the root "
+            "of a collective)",
             where=str(ordered[-1].trace.path),
             hint="predict this program for a number of ranks that was profiled",
         )
@@ -311,6 +311,6 @@ def _check_left_out(job: JobCalls, pattern: Pattern) -> None:
             f" {model.period.ranks} ranks "
             f"(the first difference is in {_first_unlike(job, model)})",
             where=str(job.period.trace.path),
-            hint="leave that profile out if the program works differently there, or profile "
-            "counts on which it works in the same way",
+            hint="leave one of the two profiles out if the program works differently on its ranks, "
+            "or make profiles on numbers of ranks on which the program works in the same way",
         )

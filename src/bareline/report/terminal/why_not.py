@@ -88,7 +88,11 @@ def _answers(answers: Sequence[AnswerRow]) -> Iterator[Block]:
         if first.point:
             subject += f" (at {first.point})"
         reason = first.reason.removeprefix("withdrawn: ")
-        text = f". {capital(reason)}."
+        if first.word is not None and reason.startswith("its "):
+            reason = f"{first.platform}'s {reason.removeprefix('its ')}"
+        else:
+            reason = capital(reason)
+        text = f". {reason}."
         if first.figures:
             text += f" The cost is {first.figures}."
         if further:

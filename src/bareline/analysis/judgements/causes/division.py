@@ -23,8 +23,8 @@ class TermShare:
     """The extra time of a term as a share of the baseline's time, and the rules of its causes.
 
     - `rest`: the part of the term that the causes of these rules do not explain.
-    - `probe`: the probe that measured the term; empty if only facts bound the term.
-    - `words`: the probe's result in words; empty if only facts bound the term.
+    - `probe`: the probe that measured the term; empty if only facts limit it.
+    - `words`: the probe's result in words; empty if only facts limit the term.
     - `predicts`: the term is also a term of the prediction, and is never removed from the sum.
     """
 

@@ -85,7 +85,9 @@ def _contradiction(cause: Cause, measured: MeasuredTerm) -> str:
     most = max(0.0, measured.share.hi)
     if most < DEFAULT_MARGIN:
         cost = f"{percent(most, 2)} of the baseline's time"
-        return f"its cost is at most {cost}, derived from the measurement that {measured.words}"
+        return (
+            f"its cost is at most {cost}; this follows from the measurement that {measured.words}"
+        )
     if cause.share is None:
         return ""
     least = cause.share.lo

@@ -128,7 +128,7 @@ class Hypervisor:
         return [*line, "--", *argv]
 
     def last_words(self) -> str:
-        """Return a hint with the last output of the enclosure's processes."""
+        """Return a hint with the last output of the processes that run the guests."""
         with contextlib.suppress(OSError):
             log = (self.folder / "enclosure.log").read_text(errors="replace").strip()
             if log:

@@ -54,7 +54,7 @@ _LOG = logging.getLogger(__name__)
 _PACKAGES = ("iproute2", "procps", "ethtool", *PROGRAMS)
 _OCI = "application/vnd.oci.image"
 _SAVE = "save one with `podman save` or `docker save`"
-_LARGER = "free space in the cache folder, or set `unpack_gib` of the container if you trust it"
+_LARGER = "make space in the cache folder, or set a larger `unpack_gib` if you trust the archive"
 _TIMEOUT_S = 3600.0
 _CHUNK_BYTES = 1 << 20
 #: Exceptions of a damaged archive, in addition to errors of the disk.
