@@ -205,9 +205,7 @@ class Result(Printed, _Placed):
         if (self.kind == "factor") != (self.relation is not None):
             raise ValueError("the key 'relation' is for kind = \"factor\", which needs it")
         if (self.kind == "absolute") != (self.baseline is None):
-            raise ValueError(
-                "'baseline' is required, except for kind = \"absolute\": remove it there"
-            )
+            raise ValueError("'baseline' is required, but not allowed for kind = \"absolute\"")
         return self
 
     @property
