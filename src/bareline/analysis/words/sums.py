@@ -57,17 +57,22 @@ def _division(explanation: Explanation) -> str:
         left = _left(explanation)
         text = f"{left[0].upper()}{left[1:]}"
     else:
-        text = f"Of {_whole(explanation)}, "
-        if replayed:
-            text += f"{REPLAY}, "
-        if parts:
-            first, *further = parts
-            begin = f"{first.amount} {_verb(explanation)} due to {first.noun}"
-            text += listing([begin, *map(_further, further)]) + "; "
-        text += _left(explanation)
+        text = _divided(explanation, parts, replayed=replayed)
     if same_words and not replayed:
         text += f" ({listing(_nouns_with_words(explanation))}: {words_of_terms[0]})"
     return text
+
+
+def _divided(explanation: Explanation, parts: Sequence[_DividedPart], *, replayed: bool) -> str:
+    """Name the parts of a loss that is at least as large as its largest cause, and the rest."""
+    text = f"Of {_whole(explanation)}, "
+    if replayed:
+        text += f"{REPLAY}, "
+    if parts:
+        first, *further = parts
+        begin = f"{first.amount} {_verb(explanation)} due to {first.noun}"
+        text += listing([begin, *map(_further, further)]) + "; "
+    return text + _left(explanation)
 
 
 def _exceeds_whole(explanation: Explanation) -> bool:
