@@ -74,8 +74,10 @@ def test_the_help_shows_commands():
 def waiting(tmp_path):
     """Start a clean root in which a command waits; gives the process and the folder of the root."""
     env = {**os.environ, "TMPDIR": str(tmp_path)}
+    # Under nohup SIGHUP is ignored, and a shell cannot change what it ignored at its start.
     # Mounts of the test are seen in no other mount namespace.
-    line = ["unshare", "--mount", "bash", SCRIPT, "trixie", "sh", "-c", "touch /up; sleep 1000"]
+    line = ["env", "--default-signal", "unshare", "--mount", "bash", SCRIPT, "trixie"]
+    line += ["sh", "-c", "touch /up; sleep 1000"]
     with subprocess.Popen(line, env=env, stderr=subprocess.PIPE, text=True) as child:
         until(lambda: list(tmp_path.glob("*/up")) or child.poll() is not None, 300)
         marks = list(tmp_path.glob("*/up"))
