@@ -251,7 +251,9 @@ def explain(
     why_not: Annotated[
         str | None,
         option(
-            "--why-not", "CAUSE", "Show what the cause needs, and why it explains each loss or not."
+            "--why-not",
+            "CAUSE",
+            "Show the facts that the cause needs, and why it explains each loss or not.",
         ),
     ] = None,
     everything: Annotated[

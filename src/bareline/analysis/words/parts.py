@@ -182,9 +182,9 @@ def capitalized(pieces: Sequence[Piece]) -> list[Piece]:
     """Return the pieces of a sentence with a capital letter at its beginning."""
     first, *rest = pieces
     if isinstance(first, str):
-        return [f"{first[:1].upper()}{first[1:]}", *rest]
+        return [capital(first), *rest]
     if isinstance(first, Text | Amount):
-        return [replace(first, text=f"{first.text[:1].upper()}{first.text[1:]}"), *rest]
+        return [replace(first, text=capital(first.text)), *rest]
     return [*pieces]
 
 
@@ -202,6 +202,11 @@ def joined(
         elif remaining:
             pieces.append(between)
     return pieces
+
+
+def capital(text: str) -> str:
+    """Return a text with a capital at its beginning; its other letters stay."""
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def platforms_named(names: Iterable[str]) -> list[Piece]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from bareline.analysis.judgements.causes.cause import CauseStatus
 from bareline.analysis.judgements.causes.explanation import Explanation
 from bareline.analysis.judgements.causes.work import PINGPONG
-from bareline.analysis.words.parts import Piece, PlatformName, platforms_named
+from bareline.analysis.words.parts import Piece, PlatformName, capital, platforms_named
 from bareline.analysis.words.sums import cause_names, probes_words, sum_sentences
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.units import listing
@@ -63,16 +63,16 @@ def _sums(group: Sequence[Explanation], named: _Named) -> str:
         plural = len(causes) > 1
         if causes == cause_names(heaviest):
             subject = _same_causes(heaviest)
-        sentences.append(_capitalized(f"{subject} {_explains(losses, named, plural=plural)}"))
+        sentences.append(capital(f"{subject} {_explains(losses, named, plural=plural)}"))
     if len(partial) == len(further) == 1:
-        sentences.append(_capitalized(sum_sentences(partial[0])))
+        sentences.append(capital(sum_sentences(partial[0])))
     return ". ".join(sentences)
 
 
 def _unexplained(losses: Sequence[Explanation], named: _Named) -> str:
     """Name losses for which no cause is left."""
     verb = "is" if len(losses) == 1 else "are"
-    return _capitalized(f"{_several(losses, named)} {verb} not explained")
+    return capital(f"{_several(losses, named)} {verb} not explained")
 
 
 def _same_causes(explained: Explanation) -> str:
@@ -119,10 +119,6 @@ def _no_causes(explained: Explanation, of_loss: str = "") -> list[str]:
                 f"The {cause.name} {verb} not a cause{of_loss} because {cause.withdrawn}"
             )
     return sentences
-
-
-def _capitalized(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _explained_parts(explanations: Sequence[Explanation]) -> str:

@@ -12,6 +12,7 @@ from bareline.analysis.judgements.causes.programs import REPLAY
 from bareline.analysis.judgements.causes.share import Share
 from bareline.analysis.judgements.causes.work import OVERHEAD, PINGPONG, STREAMS
 from bareline.analysis.numbers.row import with_interval
+from bareline.analysis.words.parts import capital
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_size, format_value, listing
 
@@ -54,8 +55,7 @@ def _division(explanation: Explanation) -> str:
     if _exceeds_whole(explanation):
         text = _sufficient(explanation, parts, replayed=replayed)
     elif explanation.timed and not parts:
-        left = _left(explanation)
-        text = f"{left[0].upper()}{left[1:]}"
+        text = capital(_left(explanation))
     else:
         text = _divided(explanation, parts, replayed=replayed)
     if same_words and not replayed:
@@ -87,8 +87,7 @@ def _exceeds_whole(explanation: Explanation) -> bool:
 def _sufficient(explanation: Explanation, parts: Sequence[_DividedPart], *, replayed: bool) -> str:
     """Describe a loss that its largest cause alone can explain, and the costs of all parts."""
     first, *further = parts
-    initial = first.noun[0].upper()
-    noun = f"{initial}{first.noun[1:]}"
+    noun = capital(first.noun)
     if further:
         noun += " alone"
     whole = _whole(explanation)

@@ -9,6 +9,7 @@ from typing import Any, SupportsFloat
 
 from bareline.analysis.numbers.row import Row, with_interval
 from bareline.analysis.words.amounts import ratio_words
+from bareline.analysis.words.parts import capital
 from bareline.predict.validation.scores import ModelScore
 from bareline.report.blocks import Tone
 from bareline.report.figures.scales import Scale
@@ -118,11 +119,6 @@ def sentence_case(text: str) -> str:
     Example: ``DGEMM rate``.
     """
     return capital(text.removeprefix("the "))
-
-
-def capital(text: str) -> str:
-    """Return a sentence with a capital at its beginning."""
-    return text[:1].upper() + text[1:]
 
 
 def call_name(call: str, kind: str) -> str:

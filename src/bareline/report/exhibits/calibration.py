@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+from bareline.analysis.words.parts import capital
 from bareline.report.blocks import Figure
 from bareline.report.content.calibration import (
     CURVE,
@@ -18,7 +19,7 @@ from bareline.report.content.calibration import (
     read_points,
 )
 from bareline.report.content.document import Document
-from bareline.report.content.wording import axis_title, capital
+from bareline.report.content.wording import axis_title
 from bareline.report.exhibits.base import Exhibit, figure_of
 from bareline.report.exhibits.shared_axis import parameter_axis
 from bareline.report.figures.marks import lines, marks, rows_axis, x_axis, y_axis

@@ -7,13 +7,14 @@ from typing import TypeAlias
 
 import numpy as np
 
+from bareline.analysis.words.parts import capital
 from bareline.predict.interval import LEVEL_WORDS
 from bareline.predict.prediction import Prediction
 from bareline.predict.replay.validity import CallLack
 from bareline.predict.shares import InputShare, LossSplit
 from bareline.predict.validation.scores import ModelScore, Trial, Validation
 from bareline.report.blocks import Block, Remark, Rows, Table
-from bareline.report.content.wording import capital, repeatability_sentence
+from bareline.report.content.wording import repeatability_sentence
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.vocabulary.units import format_value, percent_tenths, significant
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bareline.analysis.judgements.survey import Survey
+from bareline.analysis.words.parts import capital
 from bareline.analysis.words.remarks import survey_gaps
 from bareline.report.blocks import Block, Remark
 from bareline.report.content.fleet import (
@@ -14,7 +15,6 @@ from bareline.report.content.fleet import (
     server_words,
     survey_lines,
 )
-from bareline.report.content.wording import capital
 from bareline.vocabulary.units import count
 
 _PER_ROW = 64

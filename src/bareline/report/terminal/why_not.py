@@ -8,9 +8,8 @@ from bareline.analysis.judgements.causes.cause import CauseStatus
 from bareline.analysis.judgements.causes.why_not import AnswerRow, WhyNot
 from bareline.analysis.numbers.row import Row
 from bareline.analysis.words.amounts import ratio_words
-from bareline.analysis.words.parts import Amount, sentence
+from bareline.analysis.words.parts import Amount, capital, sentence
 from bareline.report.blocks import Block, Field, Remark, Rows, Table
-from bareline.report.content.wording import capital
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.grouping import grouped_by
 from bareline.vocabulary.model import Scalar

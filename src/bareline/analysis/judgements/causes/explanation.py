@@ -153,7 +153,7 @@ class Explanation:
         The share of a stream, or of an unknown time, is formatted as a part of the loss.
         """
         base_s = self.base_s
-        if base_s is None or self.point.place.probe in STREAMS:
+        if base_s is None or not self.timed:
             loss = max(self.extra.value, 1e-12)
             part_of_loss = _estimate(share.times(1 / loss))
             return with_interval(part_of_loss, write=partial(percent, digits=2))
