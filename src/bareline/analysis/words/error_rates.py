@@ -9,6 +9,7 @@ from bareline.analysis.judgements.control import Control
 from bareline.analysis.judgements.grades import GradedRows
 from bareline.analysis.numbers.looks import Looks
 from bareline.analysis.numbers.pairs import PlatformPair
+from bareline.analysis.words.parts import capital
 from bareline.vocabulary.units import listing, percent, significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
@@ -50,8 +51,7 @@ def control_sentence(control: Control) -> str:
 
 
 def _sentence(text: str) -> str:
-    initial = text[0].upper()
-    return f"{initial}{text[1:]}."
+    return f"{capital(text)}."
 
 
 def promise(

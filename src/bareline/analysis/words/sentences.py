@@ -22,6 +22,7 @@ from bareline.analysis.words.parts import (
     Link,
     Piece,
     Sentence,
+    capital,
     joined,
     sentence,
 )
@@ -231,7 +232,7 @@ def _widest_words(
         return f"{text}. It differs as little as the baseline from itself"
     outlook = outlook_words([place.point for place in open_points], margin)
     if outlook:
-        text += f". {outlook[0].upper()}{outlook[1:]}"
+        text += f". {capital(outlook)}"
     return text
 
 
